@@ -354,10 +354,9 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
 
-		fprintf(out, "%s thread%s: %s on the CPU, %s ready, %s waiting",
-			HUMAN_GROUPED(th.n), th.n == 1 ? "" : "s",
-			HUMAN_NS(th.on_cpu), HUMAN_NS(th.ready),
-			HUMAN_NS(th.waiting));
+		fprintf(out, "%s: %s on the CPU, %s ready, %s waiting",
+			HUMAN_NOUN(th.n, "thread"), HUMAN_NS(th.on_cpu),
+			HUMAN_NS(th.ready), HUMAN_NS(th.waiting));
 		if (th.sums.waits[OFFCPU_UNCERTAIN])
 			fprintf(out, "; %s waits uncertain",
 				HUMAN_GROUPED(th.sums.waits[OFFCPU_UNCERTAIN]));

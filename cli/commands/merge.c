@@ -117,8 +117,8 @@ static int merge_run(int argc, char **argv, struct err *err)
 		if (n.twice)
 			say("; %zu left out as given twice", n.twice);
 		if (n.joined)
-			say("; %s user stack%s found in another capture",
-			    HUMAN_GROUPED(n.joined), n.joined == 1 ? "" : "s");
+			say("; %s found in another capture",
+			    HUMAN_NOUN(n.joined, "user stack"));
 		say("\n");
 	}
 	return STATUS_OK;

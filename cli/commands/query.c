@@ -361,8 +361,8 @@ static int query_run(int argc, char **argv, struct err *err)
 
 			safe_text_clean_buf(clean, sizeof(clean), columns,
 					    strlen(columns), NULL);
-			fputs(term_on(stdout, STYLE_BOLD), stdout);
-			safe_text_put(stdout, name, 0, 0);
+			safe_text_say(stdout, term_on(stdout, STYLE_BOLD), name,
+				      "");
 			size_t cells = safe_text_cells(name);
 			int gap = cells < pad ? (int)(pad - cells) : 0;
 

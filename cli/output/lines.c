@@ -67,8 +67,7 @@ static void lines_put_label(const struct lines *l, const char *label)
 {
 	size_t cells = safe_text_cells(label);
 
-	fputs("  ", l->out);
-	safe_text_put(l->out, label, 0, 0);
+	safe_text_say(l->out, "  ", label, "");
 	fprintf(l->out, "%*s ", cells < 12 ? (int)(12 - cells) : 0, "");
 }
 

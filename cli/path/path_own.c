@@ -126,8 +126,7 @@ bool path_put_function(FILE *out, const char *before, const char *f)
 {
 	if (!*f || *f == '[' || strstr(f, "< " STACK_NAMES_GAP))
 		return false;
-	fputs(before, out);
-	safe_text_put(out, f, 0, 0);
+	safe_text_say(out, before, f, "");
 	return true;
 }
 

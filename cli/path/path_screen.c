@@ -126,10 +126,8 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		parts++;
 		fprintf(out, "%s loss%s", HUMAN_GROUPED(c.told),
 			c.told == 1 ? "" : "es");
-		if (c.n && !c.unknown) {
-			fprintf(out, " (%s record%s)", HUMAN_GROUPED(c.n),
-				c.n == 1 ? "" : "s");
-		}
+		if (c.n && !c.unknown)
+			fprintf(out, " (%s)", HUMAN_NOUN(c.n, "record"));
 	}
 	if (c.silent)
 		fprintf(out, "%srecords missing without a loss",
@@ -276,8 +274,7 @@ static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
 
 	if (!call)
 		return;
-	fputs(before, out);
-	safe_text_put(out, intern_get(&r->details, call - 1), 0, 0);
+	safe_text_say(out, before, intern_get(&r->details, call - 1), "");
 }
 
 static void path_say_run(struct path_run *r, FILE *out,

@@ -182,9 +182,8 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 	}
 	if (waits) {
 		safe_text_put(out, causes_comm(r->causes, (int32_t)pid), 0, 0);
-		fprintf(out, " (%" PRId64 ") waited %s in all, %s time%s:", pid,
-			HUMAN_NS(r->sum.asked), HUMAN_GROUPED(waits),
-			waits == 1 ? "" : "s");
+		fprintf(out, " (%" PRId64 ") waited %s in all, %s:", pid,
+			HUMAN_NS(r->sum.asked), HUMAN_NOUN(waits, "time"));
 		n_own = path_add_details(own, n_own);
 		path_put_own(r, own, n_own, r->sum.asked, "", out);
 		n_sum = path_add_up(sum, n_sum);
@@ -213,11 +212,10 @@ static void path_put_idle(const struct path_longest *l, FILE *out)
 	if (!l->idle)
 		return;
 	fprintf(out,
-		"%s longer wait%s, %s together, end%s in work that came, or a "
-		"timer (or in a lock whose owner slept): '--idle' has them "
-		"too\n",
-		HUMAN_GROUPED(l->idle), l->idle == 1 ? "" : "s",
-		HUMAN_NS(l->idle_ns), l->idle == 1 ? "s" : "");
+		"%s, %s together, end%s in work that came, or a timer (or in a "
+		"lock whose owner slept): '--idle' has them too\n",
+		HUMAN_NOUN(l->idle, "longer wait"), HUMAN_NS(l->idle_ns),
+		l->idle == 1 ? "s" : "");
 }
 
 static const struct grid_column path_wait_columns[] = {
@@ -379,8 +377,8 @@ static void path_put_waits(struct path_longest *l)
 		path_put_losses(r, out, from, to);
 	else
 		putc('\n', out);
-	fprintf(out, "all: %s wait%s, %s together\n", HUMAN_GROUPED(l->waits),
-		l->waits == 1 ? "" : "s", HUMAN_NS(l->ns));
+	fprintf(out, "all: %s, %s together\n", HUMAN_NOUN(l->waits, "wait"),
+		HUMAN_NS(l->ns));
 	path_put_idle(l, out);
 	/* of the program's; '--worst 3' alone has all threads */
 	fprintf(out,

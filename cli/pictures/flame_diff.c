@@ -301,21 +301,19 @@ static void flame_diff_list_rows(struct diff_page *pg)
 		FILE *out = mem_stream(&text, NULL);
 
 		if (!gone) {
-			safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
-			fputs(": ", out);
+			safe_text_say(out, "", diff_rows_label(d, row)->name,
+				      ": ");
 			flame_diff_tell_row(out, d, row, total);
 		} else {
-			fputs("gone from A: ", out);
-			safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
-			putc(' ', out);
+			safe_text_say(out, "gone from A: ",
+				      diff_rows_label(d, row)->name, " ");
 			flame_diff_put_size(
 				out, d,
 				diff_rows_size(
 					d, 0,
 					(double)d->row[row].weight[0][total]),
 				false);
-			fprintf(out, "; %s sample%s%s", HUMAN_GROUPED(at->a),
-				at->a == 1 ? "" : "s",
+			fprintf(out, "; %s%s", HUMAN_NOUN(at->a, "sample"),
 				at->change ? "" : ", not significant");
 		}
 		mem_stream_end(out);

@@ -257,10 +257,9 @@ static void drawing_note_intervals(struct drawing *d,
 static void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
 {
 	drawing_say(d,
-		    "%s wait%s of them, %s: time off the CPU, with a "
-		    "frame [off-CPU: STATE] on the stack",
-		    HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
-		    s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+		    "%s of them, %s: time off the CPU, with a frame "
+		    "[off-CPU: STATE] on the stack",
+		    HUMAN_NOUN(s->waits[OFFCPU_BACK], "wait"),
 		    HUMAN_NS(s->ns[OFFCPU_BACK]));
 	drawing_note_waits(d, s);
 }

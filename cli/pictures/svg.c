@@ -478,10 +478,9 @@ static void svg_put_foot(const struct page *p)
 			      o->look->rows[i].text);
 	if (p->narrow) {
 		fprintf(p->out,
-			"<text class=\"quiet\" x=\"%d\" y=\"%u\">%s frame%s "
-			"narrower than ",
-			PAD, y + line, HUMAN_GROUPED(p->narrow),
-			p->narrow == 1 ? "" : "s");
+			"<text class=\"quiet\" x=\"%d\" y=\"%u\">%s narrower "
+			"than ",
+			PAD, y + line, HUMAN_NOUN(p->narrow, "frame"));
 		human_put_fixed(p->out, o->minwidth, MILLI,
 				o->minwidth % 100     ? 3
 				: o->minwidth % MILLI ? 1

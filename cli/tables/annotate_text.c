@@ -172,9 +172,8 @@ static struct grid *inlined_grid(const struct inlined_copies *in, bool json)
 
 static void inlined_put_sum(FILE *out, const struct inlined_copies *in)
 {
-	fprintf(out, "%s%s%s of all, in %zu function%s",
-		HUMAN_GROUPED(in->samples),
-		in->samples == 1 ? " sample, " : " samples, ",
+	fprintf(out, "%s, %s of all, in %zu function%s",
+		HUMAN_NOUN(in->samples, "sample"),
 		HUMAN_PERCENT(in->weight, in->h->weight), in->n_into,
 		in->n_into == 1 ? "" : "s");
 }
@@ -194,20 +193,16 @@ void inlined_text(const struct inlined_copies *in, const char *path)
 	struct grid *g = inlined_grid(in, false);
 
 	term_wrap(stdout, in->h->trust, 0, 2, term_limit(stdout));
-	fputs(term_on(stdout, STYLE_BOLD), stdout);
-	safe_text_put(stdout, in->what, 0, 0);
-	fputs(term_off(stdout), stdout);
-	fputs(", inlined\nevent: ", stdout);
-	safe_text_put(stdout, in->h->event, 0, 0);
-	fputs(", ", stdout);
+	safe_text_say(stdout, term_on(stdout, STYLE_BOLD), in->what,
+		      term_off(stdout));
+	safe_text_say(stdout, ", inlined\nevent: ", in->h->event, ", ");
 	inlined_put_sum(stdout, in);
 	fputs("\n\n", stdout);
 	hot_lines_put(stdout, &in->lines, in->weight);
 	grid_write(g, "table", stdout);
 	grid_free(g);
-	fputs("\n'backstitch annotate ", stdout);
-	safe_text_put(stdout, path, 0, 0);
-	fputs(" FUNCTION' shows the instructions of one of these\n", stdout);
+	safe_text_say(stdout, "\n'backstitch annotate ", path,
+		      " FUNCTION' shows the instructions of one of these\n");
 }
 
 void inlined_json(const struct inlined_copies *in)
@@ -328,18 +323,13 @@ void annot_text(FILE *out, const struct annot *a, long around)
 	else
 		fprintf(out, "0x%" PRIx64, a->start);
 	fputs(term_off(out), out);
-	fputs(" in ", out);
-	safe_text_put(out, a->image, 0, 0);
-	fprintf(out, "\nevent: ");
-	safe_text_put(out, a->event, 0, 0);
+	safe_text_say(out, " in ", a->image, "");
+	safe_text_say(out, "\nevent: ", a->event, "");
 	fprintf(out, ", %s%s%s of all\n", HUMAN_GROUPED(a->samples),
 		a->samples == 1 ? " sample here, " : " samples here, ",
 		HUMAN_PERCENT(a->weight, a->all_weight));
-	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0) {
-		fputs("code: ", out);
-		safe_text_put(out, a->file, 0, 0);
-		putc('\n', out);
-	}
+	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0)
+		safe_text_say(out, "code: ", a->file, "\n");
 	/* Says which files the source lines are of, and why they are
 	 * believed to be the ones that were compiled, or are not. */
 	size_t n = 0;
@@ -349,15 +339,14 @@ void annot_text(FILE *out, const struct annot *a, long around)
 
 		if (!f->found && !strcmp(f->how, SOURCE_NOT_FOUND))
 			continue;
-		fputs("source: ", out);
-		safe_text_put(out, f->found ? f->found : f->path, 0, 0);
+		safe_text_say(out, "source: ", f->found ? f->found : f->path,
+			      "");
 		fprintf(out, "%s %s\n", f->found ? "," : "", f->how);
 		n++;
 	}
 	if (!n && a->n_source) {
-		fputs("source: ", out);
-		safe_text_put(out, a->source[0]->path, 0, 0);
-		fputs(" " SOURCE_NOT_FOUND "; --source-dir DIR\n", out);
+		safe_text_say(out, "source: ", a->source[0]->path,
+			      " " SOURCE_NOT_FOUND "; --source-dir DIR\n");
 	}
 	if (a->inlined)
 		inlined_mention(out, a->inlined);
@@ -385,13 +374,11 @@ void annot_text(FILE *out, const struct annot *a, long around)
 		if (source.place) {
 			fprintf(out, "%*s", LEFT, "");
 			fputs(term_on(out, STYLE_DIM), out);
-			fputs("| ", out);
-			safe_text_put(out, in->file, 0, 0);
+			safe_text_say(out, "| ", in->file, "");
 			fprintf(out, ":%u", in->line);
 			if (in->inlined) {
-				fputs("  (", out);
-				safe_text_put(out, in->inlined_shown, 0, 0);
-				fputs(", inlined)", out);
+				safe_text_say(out, "  (", in->inlined_shown,
+					      ", inlined)");
 			}
 			fputs(term_off(out), out);
 			putc('\n', out);
@@ -403,8 +390,7 @@ void annot_text(FILE *out, const struct annot *a, long around)
 				continue;
 			fprintf(out, "%*s|%5u%s", LEFT, "", line,
 				*text ? "  " : "");
-			safe_text_put(out, text, 0, 0);
-			putc('\n', out);
+			safe_text_say(out, "", text, "\n");
 		}
 		if (json_before_rows()) {
 			struct json j;
@@ -422,8 +408,7 @@ void annot_text(FILE *out, const struct annot *a, long around)
 		if (in->insn.operands[0])
 			fprintf(out, " %s", in->insn.operands);
 		if (in->target) {
-			fputs("  <", out);
-			safe_text_put(out, in->target_shown, 0, 0);
+			safe_text_say(out, "  <", in->target_shown, "");
 			if (in->beyond)
 				fprintf(out, "+0x%" PRIx64, in->beyond);
 			putc('>', out);
@@ -495,8 +480,8 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 			printf("\n%zu more functions; --limit 0 shows all\n",
 			       h->n_func - max);
 		if (h->n_func) {
-			fputs("\n'backstitch annotate ", stdout);
-			safe_text_put(stdout, path, 0, 0);
+			safe_text_say(stdout, "\n'backstitch annotate ", path,
+				      "");
 			fputs(" FUNCTION' shows the instructions of one\n",
 			      stdout);
 		}

@@ -29,15 +29,11 @@ void diff_tell_side(const struct compare *c, int side, FILE *out)
 	/* the path given may be the capture's own: do not name it twice */
 	if (first->capture[0] && s->runs == 1 &&
 	    !strstr(first->capture, name)) {
-		fputs(", capture ", out);
-		safe_text_put(out, first->capture, 0, 0);
+		safe_text_say(out, ", capture ", first->capture, "");
 	}
-	if (first->stacks) {
-		fputs(", ", out);
-		safe_text_put(out, event ? event : "several events", 0, 0);
-	}
-	fprintf(out, ", %s%s", HUMAN_GROUPED(s->samples),
-		s->samples == 1 ? " sample" : " samples");
+	if (first->stacks)
+		safe_text_say(out, ", ", event ? event : "several events", "");
+	fprintf(out, ", %s", HUMAN_NOUN(s->samples, "sample"));
 	if (s->unjoined)
 		fprintf(out, ", %s without user half",
 			HUMAN_GROUPED(s->unjoined));
@@ -86,9 +82,7 @@ void diff_put_sides(const struct compare *c, struct json *j)
 /* "--match OLD=NEW" */
 static void diff_put_match(const char *from, const char *to, FILE *out)
 {
-	fputs("--match ", out);
-	safe_text_put(out, from, 0, 0);
-	putc('=', out);
+	safe_text_say(out, "--match ", from, "=");
 	safe_text_put(out, to, 0, 0);
 }
 
@@ -103,9 +97,7 @@ void diff_tell_images(const struct compare *c, int none UNUSED, FILE *out)
 		competing += !r->taken;
 		if (!r->taken)
 			continue;
-		fputs(next, out);
-		safe_text_put(out, r->from, 0, 0);
-		fputs(" of A is taken for ", out);
+		safe_text_say(out, next, r->from, " of A is taken for ");
 		safe_text_put(out, r->to, 0, 0);
 		fprintf(out, " of B: %s of it is functions of the same names (",
 			HUMAN_PERCENT(r->agrees, 1));
@@ -366,10 +358,8 @@ void diff_tell_moved(const struct compare *c, int none UNUSED, FILE *out)
 	}
 	fprintf(out, " %s of A (%c", two ? "that" : "one", b < a ? '-' : '+');
 	moved_put_weight(unit, fabs(b - a), out);
-	if ((time || cpu) && compare_event(c)) {
-		fputs(" of ", out);
-		safe_text_put(out, compare_event(c), 0, 0);
-	}
+	if ((time || cpu) && compare_event(c))
+		safe_text_say(out, " of ", compare_event(c), "");
 	if (!isnan(m.factor)) {
 		fputs("; ", out);
 		moved_put_interval(b / a, m.factor, out);
@@ -402,11 +392,8 @@ void diff_tell_result(const struct compare *c, int total, FILE *out)
 			more.less, absolute ? "shares" : "weights");
 	}
 	if (c->d->part) {
-		fprintf(out,
-			"; measured against %s function%s that did not "
-			"change, ",
-			HUMAN_GROUPED(c->d->n_kept),
-			c->d->n_kept == 1 ? "" : "s");
+		fprintf(out, "; measured against %s that did not change, ",
+			HUMAN_NOUN(c->d->n_kept, "function"));
 		for (int side = 0; side < 2; side++) {
 			fprintf(out, "%s%s",
 				HUMAN_PERCENT(c->d->kept[side],

@@ -196,8 +196,10 @@ static void times_put_holder(const struct times *d,
 		    r->key[1] != ready->mostly || *intern_get(w, r->key[2]) ||
 		    !*intern_get(w, r->mostly) || !(c->size[1] > c->size[0]))
 			continue;
-		fputs(", which has more of computing too, most of it in ", out);
-		safe_text_put(out, intern_get(w, r->mostly), 0, 0);
+		safe_text_say(
+			out,
+			", which has more of computing too, most of it in ",
+			intern_get(w, r->mostly), "");
 	}
 }
 
@@ -295,8 +297,7 @@ static void times_tell(const struct times *d, FILE *out)
 		fputs(HUMAN_NS(c->size[0]), out);
 	}
 	if (*d->of.comm && d->of.ask.what != TIMED_PARTS) {
-		fputs("; of the program ", out);
-		safe_text_put(out, d->of.comm, 0, 0);
+		safe_text_say(out, "; of the program ", d->of.comm, "");
 		fputs(" with which each recording began ('--all' has all "
 		      "threads)",
 		      out);
@@ -316,10 +317,9 @@ static void times_tell(const struct times *d, FILE *out)
 				"AB"[side]);
 		else if (lost)
 			fprintf(out,
-				"; %c lost %s record%s, so that it may have more "
-				"of anything",
-				"AB"[side], HUMAN_GROUPED(lost),
-				lost == 1 ? "" : "s");
+				"; %c lost %s, so that it may have more of "
+				"anything",
+				"AB"[side], HUMAN_NOUN(lost, "record"));
 	}
 }
 

@@ -193,12 +193,9 @@ static uint64_t report_inferred(const struct report *rp)
 
 void report_put_capture(FILE *out, const char *path, const char *host)
 {
-	fputs("capture: ", out);
-	safe_text_put(out, path, 0, 0);
-	if (host[0]) {
-		fputs(" of ", out);
-		safe_text_put(out, host, 0, 0);
-	}
+	safe_text_say(out, "capture: ", path, "");
+	if (host[0])
+		safe_text_say(out, " of ", host, "");
 }
 
 void report_put_lost(FILE *out, uint64_t lost, bool unknown)
@@ -336,11 +333,10 @@ static void report_print_traced(FILE *out, const struct report *rp)
 
 static void report_print_event(FILE *out, const struct report *rp)
 {
-	fputs("event: ", out);
-	safe_text_put(out, stacks_event_name(rp->stacks, rp->event), 0, 0);
+	safe_text_say(out, "event: ", stacks_event_name(rp->stacks, rp->event),
+		      "");
 	fprintf(out, "%s, %s%s", report_is_filtered(rp) ? " (filtered)" : "",
-		HUMAN_GROUPED(rp->samples),
-		rp->samples == 1 ? " sample" : " samples");
+		HUMAN_NOUN(rp->samples, "sample"));
 	/* for an event that counts itself both numbers are the same */
 	if (!rp->o->by_samples && rp->weight != rp->samples) {
 		fprintf(out, ", %s ", HUMAN_GROUPED(rp->weight));

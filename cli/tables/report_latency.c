@@ -837,7 +837,7 @@ static void latency_put(const struct latency *l)
 
 	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
 		all += l->verdict[i];
-	printf("%s interval%s", HUMAN_GROUPED(all), all == 1 ? "" : "s");
+	fputs(HUMAN_NOUN(all, "interval"), stdout);
 	if (l->last >= l->first)
 		printf(" in %s", HUMAN_NS(l->last - l->first));
 	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {

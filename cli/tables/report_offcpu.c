@@ -342,9 +342,8 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 	trust_say(rp->trust, trust);
 	fprintf(out, "%s\n", trust);
 	safe_text_put(out, path, 0, 0);
-	fprintf(out, ": %s wait%s, %s together%s\n",
-		HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
-		s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+	fprintf(out, ": %s, %s together%s\n",
+		HUMAN_NOUN(s->waits[OFFCPU_BACK], "wait"),
 		HUMAN_NS(s->ns[OFFCPU_BACK]),
 		s->records ? ", by the records of switches" : "");
 	if (s->whole)

@@ -298,8 +298,7 @@ static void sched_put_all(struct sched *s)
 		sched_put_threads(s, NULL);
 		return;
 	}
-	printf("%s thread%s in %s: %s of their time proved",
-	       HUMAN_GROUPED(s->n), s->n == 1 ? "" : "s",
+	printf("%s in %s: %s of their time proved", HUMAN_NOUN(s->n, "thread"),
 	       HUMAN_NS(s->to - s->from),
 	       HUMAN_PERCENT(s->time - s->unknown, s->time));
 	if (s->time > s->unknown)

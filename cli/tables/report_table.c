@@ -564,9 +564,9 @@ static int report_print_around(const struct report *rp, const char *func,
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
 
-		fputs("\nless of the samples are in others that have '", out);
-		safe_text_put(out, func, 0, 0);
-		fputs("' in their names\n", out);
+		safe_text_say(out,
+			      "\nless of the samples are in others that have '",
+			      func, "' in their names\n");
 		term_lines_end(&l);
 	}
 	report_rows_free(r);

@@ -525,8 +525,7 @@ static int script_put_line(struct script *s, const struct event_row *e,
 			trace.len && trace.text[trace.len - 1] == ' ' ? ""
 								      : " ",
 			c.fd);
-		safe_text_put(out, c.name, 0, 0);
-		fputs(")", out);
+		safe_text_say(out, "", c.name, ")");
 		mem_stream_end(out);
 		script_put(s, file, strlen(file));
 	}
@@ -647,8 +646,8 @@ static void script_loss_text(const struct script_fields *f, struct rows *r)
 	script_loss_moment(f, "from", rows_value(r, PRINT_LOSSES_T0));
 	script_loss_moment(f, "to", rows_value(r, PRINT_LOSSES_T1));
 	if (strcmp(rows_text(r, PRINT_LOSSES_WHAT), "lost")) {
-		fputs(": ", stdout);
-		safe_text_put(stdout, rows_text(r, PRINT_LOSSES_WHAT), 0, 0);
+		safe_text_say(stdout, ": ", rows_text(r, PRINT_LOSSES_WHAT),
+			      "");
 	}
 	fputs("]\n\n", stdout);
 }

@@ -76,9 +76,7 @@ static const char *summary_span(const struct summary *s, char *buf, size_t size,
 
 	if (!s->ticks)
 		return human_ns(buf, size, apart);
-	snprintf(buf, size, "%s tick%s", HUMAN_GROUPED(apart),
-		 apart == 1 ? "" : "s");
-	return buf;
+	return human_noun(buf, size, (uint64_t)apart, "tick");
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */
@@ -145,8 +143,8 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 		lines_clean(&s->l, text);
 	}
 	if (cpus)
-		lines_add(&s->l, "%s%s CPU%s", s->l.len ? ", " : "",
-			  HUMAN_GROUPED(cpus), cpus == 1 ? "" : "s");
+		lines_add(&s->l, "%s%s", s->l.len ? ", " : "",
+			  HUMAN_NOUN(cpus, "CPU"));
 	if (s->l.len)
 		lines_put(&s->l, "recorded on");
 	if (*rows_text(r, INFO_CAPTURES_CMDLINE)) {
@@ -194,8 +192,8 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 	 * and comes late if they are after what was put in order before. */
 	if (steps)
 		lines_print(&s->l, "order",
-			    "by time, which goes back %s time%s, at most by %s",
-			    HUMAN_GROUPED(steps), steps == 1 ? "" : "s",
+			    "by time, which goes back %s, at most by %s",
+			    HUMAN_NOUN(steps, "time"),
 			    HUMAN_NS(rows_int(r, INFO_CAPTURES_STEP_NS)));
 	else
 		lines_print(&s->l, "order",
@@ -482,10 +480,8 @@ static int summary_put(struct summary *s, const char *path)
 	    (!brief && trust_sentence(s->db, trust, s->err)))
 		return -1;
 	/* "perf.db: 7832 samples over 2.31 s" */
-	fputs(term_on(out, STYLE_BOLD), out);
-	safe_text_put(out, path, 0, 0);
-	fprintf(out, "%s: %s sample%s", term_off(out),
-		HUMAN_GROUPED(s->samples), s->samples == 1 ? "" : "s");
+	safe_text_say(out, term_on(out, STYLE_BOLD), path, "");
+	fprintf(out, "%s: %s", term_off(out), HUMAN_NOUN(s->samples, "sample"));
 	if (s->last > s->first)
 		fprintf(out, " over %s",
 			summary_span(s, n, sizeof(n), s->last, s->first));

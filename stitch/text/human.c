@@ -134,3 +134,10 @@ const char *human_grouped(char *buf, size_t size, uint64_t n)
 	buf[at] = 0;
 	return buf;
 }
+
+const char *human_noun(char *buf, size_t size, uint64_t n, const char *noun)
+{
+	snprintf(buf, size, "%s %s%s", HUMAN_GROUPED(n), noun,
+		 n == 1 ? "" : "s");
+	return buf;
+}

@@ -9,6 +9,8 @@
 const char *human_count(char *buf, size_t size, uint64_t n);
 /* "1,234,567"; 32 bytes are always enough. */
 const char *human_grouped(char *buf, size_t size, uint64_t n);
+/* "1,234,567 samples", "1 sample". */
+const char *human_noun(char *buf, size_t size, uint64_t n, const char *noun);
 /* "230 MB": powers of 1000, as disks are sold. */
 const char *human_bytes(char *buf, size_t size, uint64_t n);
 /* "3.21 s", "12.5 ms", "800 ns". */
@@ -30,6 +32,7 @@ const char *human_percent(char *buf, size_t size, double part, double whole);
 /* These need no buffer: the text is valid until the end of the block, so it is
  * for the arguments of a call. */
 #define HUMAN_GROUPED(n) human_grouped((char[32]){ 0 }, 32, (uint64_t)(n))
+#define HUMAN_NOUN(n, noun) human_noun((char[64]){ 0 }, 64, (uint64_t)(n), noun)
 #define HUMAN_NS(ns) human_ns((char[32]){ 0 }, 32, (int64_t)(ns))
 #define HUMAN_BYTES(n) human_bytes((char[32]){ 0 }, 32, (uint64_t)(n))
 #define HUMAN_COUNT(n) human_count((char[32]){ 0 }, 32, (uint64_t)(n))

@@ -93,6 +93,14 @@ void safe_text_put(FILE *out, const char *s, char from, char to)
 	}
 }
 
+void safe_text_say(FILE *out, const char *before, const char *s,
+		   const char *after)
+{
+	fputs(before, out);
+	safe_text_put(out, s, 0, 0);
+	fputs(after, out);
+}
+
 #define SAFE_BLOCK 16 /* bytes that the compiler looks at together */
 
 /* Returns whether a block has other bytes than ASCII that is shown as it is. */

@@ -22,6 +22,9 @@ size_t safe_text_cells(const char *s);
 /* Writes s with each character `from` replaced by `to` (';' in folded
  * stacks); 0 replaces nothing. */
 void safe_text_put(FILE *out, const char *s, char from, char to);
+/* Writes s so between two texts that are shown as they are. */
+void safe_text_say(FILE *out, const char *before, const char *s,
+		   const char *after);
 /* Returns s as one word for a shell, to be freed: as it is if it needs no
  * quotes, in quotes, or as $'..', which bash and zsh know, if it has what
  * cannot be shown. */
