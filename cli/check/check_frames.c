@@ -8,7 +8,6 @@
 #include "stitch/text/human.h"
 #include "stitch/files/path.h"
 #include "stitch/image_status.h"
-#include "symbolize/files/identity.h"
 
 #define IMAGES 3
 #define FUNCTIONS 3

@@ -12,8 +12,6 @@
 
 #include "cli/clickhouse/rowbinary.h"
 
-struct err;
-
 /* A connection, and what is known of it. */
 struct clickhouse {
 	const char *name; /* the URL without the user, for messages */

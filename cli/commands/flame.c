@@ -13,7 +13,6 @@
 #include "analyze/stacks/label.h"
 #include "cli/pictures/palette.h"
 #include "analyze/names/library.h"
-#include "cli/tables/diff_limit.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"

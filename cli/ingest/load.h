@@ -8,8 +8,6 @@
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/name.h"
 
-struct symbolizer_cache;
-struct store;
 struct unwind_compare_count;
 
 /* Checks an input before any work. Returns 0, or -1 and *err with advice.

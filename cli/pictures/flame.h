@@ -9,7 +9,6 @@
 
 struct diff_limit;
 struct drawing;
-struct err;
 struct filter;
 struct open_ask;
 struct path_opts;

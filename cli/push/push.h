@@ -13,10 +13,8 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
 
-struct err;
 struct push;
 struct push_server;
-struct store;
 
 /* How a push is to go. */
 struct push_options {

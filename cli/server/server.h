@@ -7,9 +7,7 @@
 #pragma once
 #include "cli/server/server_detail.h"
 
-struct clickhouse_options;
 struct err;
-struct filter;
 struct maker;
 struct store;
 

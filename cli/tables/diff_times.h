@@ -9,9 +9,7 @@
 
 struct diff_limit;
 struct diff_parts;
-struct err;
 struct sides;
-struct store;
 
 struct diff_times_opts {
 	compare_open_fn *open;

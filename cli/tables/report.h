@@ -10,8 +10,6 @@
 #include "analyze/waits/traced.h"
 
 struct diff_limit;
-struct err;
-struct filter;
 struct grid;
 struct grid_column;
 struct json;
@@ -19,8 +17,6 @@ struct offcpu_sums;
 struct report_row;
 struct report_rows;
 struct sides;
-struct stacks;
-struct store;
 struct trust;
 
 struct report_opts {

@@ -335,7 +335,7 @@ static void report_print_event(FILE *out, const struct report *rp)
 {
 	safe_text_say(out, "event: ", stacks_event_name(rp->stacks, rp->event),
 		      "");
-	fprintf(out, "%s, %s%s", report_is_filtered(rp) ? " (filtered)" : "",
+	fprintf(out, "%s, %s", report_is_filtered(rp) ? " (filtered)" : "",
 		HUMAN_NOUN(rp->samples, "sample"));
 	/* for an event that counts itself both numbers are the same */
 	if (!rp->o->by_samples && rp->weight != rp->samples) {

@@ -6,7 +6,6 @@
 
 #include "analyze/samples/filter.h"
 
-struct err;
 struct screen;
 struct opt;
 struct store;

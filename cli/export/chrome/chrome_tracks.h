@@ -14,10 +14,8 @@
 struct err;
 struct event_row;
 struct events;
-struct filter;
 struct json;
 struct slices;
-struct store;
 struct tracks;
 struct chrome_calls;
 struct stacks;

@@ -14,7 +14,6 @@
 
 struct err;
 struct fleet_batch;
-struct fleet_table;
 struct parquet;
 
 /* pq_column_add() for each batch, then pq_column_write(), which leaves the
