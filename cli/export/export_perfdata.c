@@ -320,7 +320,7 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 		j->n = max - 1;
 		add_context_mark(j, "cut", who);
 	}
-	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
+	perfdata_sample(j->pd, e->kraw ? PM_KERNEL : PM_USER, ip,
 			j->x->samples ? 1 : (uint64_t)e->weight, when);
 	if (type->chain) {
 		blob_u64(b, j->n);
@@ -354,7 +354,7 @@ static int open_switches(struct job *j, struct err *err)
 			    : 0;
 }
 
-static void pd_put_throttle(struct job *j, enum pd_type type,
+static void pd_put_throttle(struct job *j, uint32_t type,
 			    const struct pd_when *when)
 {
 	struct blob *b = perfdata_begin(j->pd, type, 0);
@@ -396,7 +396,7 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 		}
 		bool wide = pid >= 0 || tid >= 0;
 		struct blob *b = perfdata_begin(
-			j->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
+			j->pd, wide ? PR_SWITCH_CPU_WIDE : PR_SWITCH, misc);
 
 		if (wide) {
 			blob_u32(b, (uint32_t)pid);
@@ -406,9 +406,9 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 		return 0;
 	}
 	if (!strcmp(type->name, "throttle"))
-		pd_put_throttle(j, PD_THROTTLE, when);
+		pd_put_throttle(j, PR_THROTTLE, when);
 	else if (!strcmp(type->name, "unthrottle"))
-		pd_put_throttle(j, PD_UNTHROTTLE, when);
+		pd_put_throttle(j, PR_UNTHROTTLE, when);
 	return 0;
 }
 

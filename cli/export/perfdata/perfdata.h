@@ -7,35 +7,14 @@
  * all other parts. The file is little-endian, and perf 5.0 can read all of it.
  */
 #pragma once
-#include <stdbool.h>
-
+#include "formats/perf/perf.h"
 #include "stitch/base/blob.h"
-#include "stitch/base/mem.h"
 
 struct known_code;
 struct err;
 struct store;
 
-/* Types of records. */
-enum pd_type {
-	PD_MMAP = 1,
-	PD_LOST = 2,
-	PD_COMM = 3,
-	PD_EXIT = 4,
-	PD_THROTTLE = 5,
-	PD_UNTHROTTLE = 6,
-	PD_FORK = 7,
-	PD_SAMPLE = 9,
-	PD_MMAP2 = 10,
-	PD_SWITCH = 14,
-	PD_SWITCH_CPU_WIDE = 15,
-	PD_KSYMBOL = 17,
-	PD_FINISHED_ROUND = 68,
-};
-
-/* Bits of misc. */
-#define PD_KERNEL 1u
-#define PD_USER 2u
+/* Bits of misc, by the type of the record. */
 #define PD_COMM_EXEC (1u << 13)
 #define PD_FORK_EXEC (1u << 13) /* the child does not get the parent's maps */
 #define PD_SWITCH_OUT (1u << 13)
@@ -113,7 +92,7 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err);
 int perfdata_finish(struct perfdata *pd, struct err *err);
 
 /* Begins a record; the caller adds its body to the returned buffer. */
-struct blob *perfdata_begin(struct perfdata *pd, enum pd_type type,
+struct blob *perfdata_begin(struct perfdata *pd, uint32_t type,
 			    unsigned int misc);
 /* Ends a record other than a sample. */
 void perfdata_end(struct perfdata *pd, const struct pd_when *when);

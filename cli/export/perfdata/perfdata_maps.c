@@ -359,7 +359,7 @@ void pd_maps_exec(struct pd_maps *m, uint32_t space)
 static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
 			       unsigned int kind, int64_t time)
 {
-	struct blob *b = perfdata_begin(m->pd, PD_KSYMBOL, PD_KERNEL);
+	struct blob *b = perfdata_begin(m->pd, PR_KSYMBOL, PM_KERNEL);
 
 	blob_u64(b, s->start);
 	blob_u32(b, s->len);
@@ -390,7 +390,7 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	}
 	if (img->kind != IMAGE_MODULE && (!core || m->places->named[r->image]))
 		return;
-	struct blob *b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
+	struct blob *b = perfdata_begin(m->pd, PR_MMAP, PM_KERNEL);
 	blob_u32(b, UINT32_MAX);
 	blob_u32(b, 0);
 	blob_u64(b, r->start);
@@ -413,8 +413,8 @@ static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
 	now.t0 = 0;
 	now.id = 0;
 	space_map(sp, &now, &owner);
-	struct blob *b = perfdata_begin(m->pd, PD_MMAP2,
-					PD_USER | (own ? PD_HAS_BUILD_ID : 0));
+	struct blob *b = perfdata_begin(m->pd, PR_MMAP2,
+					PM_USER | (own ? PD_HAS_BUILD_ID : 0));
 	blob_u32(b, (uint32_t)who->pid);
 	blob_u32(b, (uint32_t)who->tid);
 	blob_u64(b, r->start);

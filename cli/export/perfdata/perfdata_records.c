@@ -8,7 +8,6 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/user_mask.h"
-#include "stitch/base/mem.h"
 #include "stitch/order/clocks.h"
 
 /* ---- the event types in front of the records, and the feature sections after
@@ -16,31 +15,16 @@
 
 #define ATTR_SIZE 112u /* PERF_ATTR_SIZE_VER5: of Linux 4.1 */
 #define TYPE_SOFTWARE 1u
-#define TYPE_TRACEPOINT 2u
 /* Other events become software events that no kernel has: perf prints no stacks
  * of "dummy", the software event for such cases. */
 #define SW_DUMMY 9u
 #define SW_OTHER 0x1000u
 
-/* Bits of sample_type. */
-#define S_IP 0x1u
-#define S_TID 0x2u
-#define S_TIME 0x4u
-#define S_CALLCHAIN 0x20u
-#define S_CPU 0x80u
-#define S_PERIOD 0x100u
-#define S_RAW 0x400u
-#define S_IDENTIFIER 0x10000u
-
-/* Bits of the attribute's flags. */
-#define A_MMAP ((uint64_t)1 << 8)
+/* Bits of the attribute's flags that our reader does not ask for. */
 #define A_COMM ((uint64_t)1 << 9)
-#define A_FREQ ((uint64_t)1 << 10)
 #define A_TASK ((uint64_t)1 << 13)
-#define A_SAMPLE_ID_ALL ((uint64_t)1 << 18)
 #define A_MMAP2 ((uint64_t)1 << 23)
 #define A_COMM_EXEC ((uint64_t)1 << 24)
-#define A_USE_CLOCKID ((uint64_t)1 << 25)
 #define A_CONTEXT_SWITCH ((uint64_t)1 << 26)
 #define A_KSYMBOL ((uint64_t)1 << 29)
 
@@ -125,25 +109,25 @@ static void pd_head_put_attr(const struct perfdata *pd,
 				     : NULL;
 
 	bool perfs = e == &no_event || e->raw ||
-		     (e->type != TYPE_TRACEPOINT && format &&
+		     (e->type != PERF_TYPE_TRACEPOINT && format &&
 		      !strcmp(format, "perf"));
 	int clock = clockid(pd);
-	uint64_t sample_type = S_IP | S_TID | S_PERIOD | S_IDENTIFIER;
-	uint64_t flags = A_MMAP | A_COMM | A_TASK | A_SAMPLE_ID_ALL | A_MMAP2 |
-			 A_COMM_EXEC | A_KSYMBOL;
+	uint64_t sample_type = PS_IP | PS_TID | PS_PERIOD | PS_IDENTIFIER;
+	uint64_t flags = PA_MMAP | A_COMM | A_TASK | PA_SAMPLE_ID_ALL |
+			 A_MMAP2 | A_COMM_EXEC | A_KSYMBOL;
 
 	if (pd->timed)
-		sample_type |= S_TIME;
+		sample_type |= PS_TIME;
 	if (pd->on_cpu)
-		sample_type |= S_CPU;
+		sample_type |= PS_CPU;
 	if (e->chain)
-		sample_type |= S_CALLCHAIN;
+		sample_type |= PS_CALLCHAIN;
 	if (e->raw)
-		sample_type |= S_RAW;
+		sample_type |= PS_RAW;
 	if (e->freq)
-		flags |= A_FREQ;
+		flags |= PA_FREQ;
 	if (clock >= 0)
-		flags |= A_USE_CLOCKID;
+		flags |= PA_USE_CLOCKID;
 	if (pd->switches)
 		flags |= A_CONTEXT_SWITCH;
 	blob_u32(b, perfs ? e->type : TYPE_SOFTWARE);
@@ -190,12 +174,6 @@ static void pd_head_put_entry(const struct perfdata *pd,
 	blob_u64(b, 8);
 }
 
-static void perfdata_attrs(struct perfdata *pd, struct blob *b)
-{
-	each_event(pd, b, pd_head_put_id);
-	each_event(pd, b, pd_head_put_entry);
-}
-
 static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 		     uint64_t id, struct blob *b)
 {
@@ -231,7 +209,7 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 				continue;
 			blob_u32(b, 0);
 			blob_u16(b,
-				 (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
+				 (kernel ? PM_KERNEL : PM_USER) | HAS_ID_SIZE);
 			blob_u16(b, 0);
 			blob_u32(b, UINT32_MAX);
 			blob_add(b, img->id, 20);
@@ -343,7 +321,8 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 		if (pd->event[i].n && pd->event[i].sample)
 			pd->event[i].id = ++pd->n_id;
 	memset(blob_room(&b, HEADER_SIZE), 0, HEADER_SIZE);
-	perfdata_attrs(pd, &b);
+	each_event(pd, &b, pd_head_put_id);
+	each_event(pd, &b, pd_head_put_entry);
 	pd->data_at = b.n;
 	int rc = perfdata_write_all(pd, &b, err);
 	blob_release(&b);
@@ -391,7 +370,7 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 	return rc;
 }
 
-struct blob *perfdata_begin(struct perfdata *pd, enum pd_type type,
+struct blob *perfdata_begin(struct perfdata *pd, uint32_t type,
 			    unsigned int misc)
 {
 	pd->rec = pd->buf.n;
@@ -411,7 +390,7 @@ void perfdata_end_sample(struct perfdata *pd)
 	set_size(pd);
 	if (++pd->n_round == ROUND) {
 		pd->n_round = 0;
-		perfdata_begin(pd, PD_FINISHED_ROUND, 0);
+		perfdata_begin(pd, PR_FINISHED_ROUND, 0);
 		set_size(pd);
 	}
 	if (pd->buf.n >= FLUSH_AT)
@@ -441,7 +420,7 @@ void perfdata_end(struct perfdata *pd, const struct pd_when *w)
 void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 		     uint64_t period, const struct pd_when *w)
 {
-	struct blob *b = perfdata_begin(pd, PD_SAMPLE, misc);
+	struct blob *b = perfdata_begin(pd, PR_SAMPLE, misc);
 
 	blob_u64(b, w->id);
 	blob_u64(b, ip);

@@ -7,7 +7,6 @@
 #include "cli/export/perfdata/perfdata_maps.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
@@ -237,7 +236,7 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 	pd_maps_symbols(t->maps);
 }
 
-static void put_task(struct pd_tasks *t, enum pd_type type, unsigned int misc,
+static void put_task(struct pd_tasks *t, uint32_t type, unsigned int misc,
 		     const int64_t id[4], int64_t time)
 {
 	struct blob *b = perfdata_begin(t->pd, type, misc);
@@ -253,7 +252,7 @@ static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
 			      bool exec, int64_t time)
 {
 	struct blob *b =
-		perfdata_begin(t->pd, PD_COMM, exec ? PD_COMM_EXEC : 0);
+		perfdata_begin(t->pd, PR_COMM, exec ? PD_COMM_EXEC : 0);
 
 	blob_u32(b, (uint32_t)p->pid);
 	blob_u32(b, (uint32_t)th->tid);
@@ -274,7 +273,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 
 	if (!parent && !t->used_space[p->space])
 		return;
-	put_task(t, PD_FORK, parent ? 0 : PD_FORK_EXEC, id, th->start);
+	put_task(t, PR_FORK, parent ? 0 : PD_FORK_EXEC, id, th->start);
 	t->name[th->seat] = NULL;
 	if (!parent || parent->space == p->space) {
 		pd_maps_exec(t->maps, p->space);
@@ -300,7 +299,7 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 	}
 	id[0] = id[1] = id[3] = p->pid;
 	id[2] = th->tid;
-	put_task(t, PD_FORK, 0, id, th->start);
+	put_task(t, PR_FORK, 0, id, th->start);
 	uint32_t seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)p->pid));
 	t->name[th->seat] = seat == TABLE_NONE ? NULL : t->name[seat];
 }
@@ -341,7 +340,7 @@ static void do_loss(struct pd_tasks *t, const struct loss *l)
 {
 	uint32_t id = perfdata_event(t->pd, l->type)->id;
 	struct pd_when when = { -1, -1, l->time, l->cpu, id };
-	struct blob *b = perfdata_begin(t->pd, PD_LOST, 0);
+	struct blob *b = perfdata_begin(t->pd, PR_LOST, 0);
 
 	if (l->time == INT64_MAX)
 		when.time = t->pd->last;
@@ -358,7 +357,7 @@ static void do_exit(struct pd_tasks *t, const struct thread *th, int64_t time)
 	/* the tid was reused, which ended this thread */
 	if (!p || !p->wanted || (life && life != th))
 		return;
-	put_task(t, PD_EXIT, 0,
+	put_task(t, PR_EXIT, 0,
 		 (const int64_t[4]){ p->pid, p->pid, th->tid, th->tid }, time);
 }
 
