@@ -16,18 +16,6 @@
 #include "stitch/base/err.h"
 #include "stitch/task_state.h"
 
-/* Columns of table event. */
-enum {
-	EVENTS_ID,
-	EVENTS_TIME_NS,
-	EVENTS_CPU,
-	EVENTS_TYPE,
-	EVENTS_THREAD,
-	EVENTS_COMM,
-	EVENTS_KRAW,
-	EVENTS_URAW
-};
-
 /* The stack of a thread for its next record of a switch. */
 struct causes_pending {
 	bool known;
@@ -149,19 +137,6 @@ static uint32_t causes_intern_stack(struct causes *c,
 	return id;
 }
 
-/* Finds the stack of an event, whose user half may be that of a request. */
-static int causes_find_stack(struct causes *c, const struct int_row *event,
-			     struct offcpu_stack *s, struct err *err)
-{
-	*s = (struct offcpu_stack){
-		.type = id_of_row(event->v[EVENTS_TYPE]),
-		.comm = id_of_row(event->v[EVENTS_COMM]),
-		.kraw = id_of_row(event->v[EVENTS_KRAW]),
-		.uraw = id_of_row(event->v[EVENTS_URAW]),
-	};
-	return offcpu_join(c->requests, event->v[EVENTS_ID], s, err);
-}
-
 /* Notes who was current, and who is woken. */
 static void causes_fill_fields(const struct causes_fields *f,
 			       struct timeline_record *rec)
@@ -193,12 +168,9 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 
 /* Returns the thread of an event, as the reader of its capture knows it; -1:
  * not known. */
-static int32_t causes_thread(const struct causes *c, const struct int_row *r)
+static int32_t causes_thread(const struct causes *c, const struct event_row *e)
 {
-	int64_t thread = r->v[EVENTS_THREAD];
-
-	return thread > 0 && (uint64_t)thread <= c->n_tid ? c->tid[thread - 1]
-							  : -1;
+	return e->thread && e->thread <= c->n_tid ? c->tid[e->thread - 1] : -1;
 }
 
 /* ---- switches */
@@ -206,21 +178,20 @@ static int32_t causes_thread(const struct causes *c, const struct int_row *r)
 /* Returns where the stack for a thread's next record of a switch is kept; NULL:
  * the thread of the event is not known. */
 static struct causes_pending *causes_pending(struct causes *c,
-					     const struct int_row *r)
+					     const struct event_row *e)
 {
 	if (!c->pending)
 		c->pending = mem_new(c->n_tid + 1, sizeof(*c->pending));
-	return causes_thread(c, r) < 0 ? NULL
-				       : &c->pending[r->v[EVENTS_THREAD] - 1];
+	return causes_thread(c, e) < 0 ? NULL : &c->pending[e->thread - 1];
 }
 
 /* The same of a record, which names its own thread only. Returns 1, 0 if
  * nothing says which way it went, or -1 and *err. */
-static int causes_tell_record(struct causes *c, const struct int_row *r,
+static int causes_tell_record(struct causes *c, const struct event_row *e,
 			      struct causes_switch *out,
 			      struct timeline_record *rec, struct err *err)
 {
-	struct causes_pending *p = causes_pending(c, r);
+	struct causes_pending *p = causes_pending(c, e);
 	int rc = row_cursor_seek(&c->record, out->event, err);
 	const struct rows *sw = c->record.rows;
 	bool leaves;
@@ -229,7 +200,7 @@ static int causes_tell_record(struct causes *c, const struct int_row *r,
 		return rc < 0 ? -1 : 0;
 	leaves = rows_int(sw, SWITCH_RECORDS_AWAY) != 0;
 	rec->kind = leaves ? TIMELINE_LEAVE : TIMELINE_COME;
-	rec->current = causes_thread(c, r);
+	rec->current = causes_thread(c, e);
 	rec->other = causes_id(rows_int(sw, SWITCH_RECORDS_OTHER_TID));
 	/* threads outside of the recorder's pid namespace have tid 0, too */
 	c->other_ids |= leaves && !rec->current && !rec->other;
@@ -250,37 +221,35 @@ static int causes_tell_record(struct causes *c, const struct int_row *r,
 /* Adds what an event with fields tells: all of it, or which function of an
  * interrupt it is in. */
 static int causes_take_fields(struct causes *c, const struct causes_type *t,
-			      const struct int_row *r,
+			      const struct event_row *e,
 			      struct timeline_record *rec, struct err *err)
 {
 	const struct causes_fields *f = &c->types.table[t->table - 1];
-	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
 	struct offcpu_stack stack;
 
 	if (rec->kind != TIMELINE_SWITCH)
 		causes_fill_fields(f, rec);
 	if (rec->kind >= TIMELINE_WAKING) {
-		if (causes_find_stack(c, r, &stack, err))
+		if (offcpu_stack_of(c->requests, e, &stack, err))
 			return -1;
 		rec->stack = causes_intern_stack(c, &stack);
 	}
-	wake_contexts_take(c->contexts, t, f, kraw, rec);
+	wake_contexts_take(c->contexts, t, f, (uint32_t)e->kraw, rec);
 	return 0;
 }
 
 /* Takes an event; *out is what it reports of a switch. Returns 1 if it does, 0,
  * or -1 and *err. */
-static int causes_take_event(struct causes *c, const struct int_row *r,
+static int causes_take_event(struct causes *c, const struct event_row *e,
 			     struct causes_switch *out, struct err *err)
 {
-	uint64_t type = (uint64_t)r->v[EVENTS_TYPE];
+	uint64_t type = (uint64_t)e->type;
 	const struct causes_type *t =
 		type < c->types.n ? &c->types.type[type] : NULL;
 	struct timeline_record rec = {
-		.time = r->v[EVENTS_TIME_NS],
-		.id = r->v[EVENTS_ID],
-		.cpu = r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU])
-						  : -1,
+		.time = e->time,
+		.id = e->id,
+		.cpu = e->on_cpu ? causes_id(e->cpu) : -1,
 		.current = -1,
 		.other = -1,
 		.state = -1,
@@ -291,8 +260,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	int rc;
 	bool told;
 
-	if (!t || (!t->role && !t->stacks) ||
-	    !(r->known >> EVENTS_TIME_NS & 1) ||
+	if (!t || (!t->role && !t->stacks) || !e->timed ||
 	    !causes_enter(c, t->capture, rec.time))
 		return 0;
 	told = t->role == CAUSES_SWITCH || t->role == CAUSES_RECORD;
@@ -301,10 +269,11 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 				       .time = rec.time,
 				       .cpu = rec.cpu,
 				       .state = -1 };
-	if ((told || t->stacks) && causes_find_stack(c, r, &out->stack, err))
+	if ((told || t->stacks) &&
+	    offcpu_stack_of(c->requests, e, &out->stack, err))
 		return -1;
-	if (t->stacks && causes_pending(c, r))
-		*causes_pending(c, r) =
+	if (t->stacks && causes_pending(c, e))
+		*causes_pending(c, e) =
 			(struct causes_pending){ true, out->stack };
 	rec.kind = t->kind;
 	rec.shows = t->shows;
@@ -313,9 +282,9 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	/* its flags say so too, but fields of timers are rarely kept */
 	rec.interrupt = irq_interrupts((enum irq_kind)t->irq);
 	if (!c->span->capture->tracks)
-		rec.current = causes_thread(c, r);
+		rec.current = causes_thread(c, e);
 	if (t->role == CAUSES_RECORD)
-		rc = causes_tell_record(c, r, out, &rec, err);
+		rc = causes_tell_record(c, e, out, &rec, err);
 	else
 		rc = f ? rows_seek_ints(f->rows, rec.id, &f->row, err) : 0;
 	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
@@ -341,7 +310,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	 * it may still be preempted, and come back. */
 	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
 		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
-	if (f && rc && causes_take_fields(c, t, r, &rec, err))
+	if (f && rc && causes_take_fields(c, t, e, &rec, err))
 		return -1;
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE) {
 		rec.stack = out->number = causes_intern_stack(c, &out->stack);
@@ -353,13 +322,13 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have: those are the thread's from here
 	 * on. */
-	int32_t known = causes_thread(c, r);
+	int32_t known = causes_thread(c, e);
 
 	if (rec.kind != TIMELINE_SEEN && rec.current > 0 && known >= 0) {
 		c->other_ids |=
 			c->span->capture->records && known != rec.current;
 		if (known)
-			c->tid[r->v[EVENTS_THREAD] - 1] = rec.current;
+			c->tid[e->thread - 1] = rec.current;
 	}
 	timeline_add(c->t, &rec);
 	return told;
@@ -368,14 +337,8 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 /* Opens the events, from the first on that is read. */
 static int causes_open_events(struct causes *c, struct err *err)
 {
-	static const char *const event[] = {
-		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
-		[EVENTS_CPU] = "cpu",	    [EVENTS_TYPE] = "type",
-		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
-		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
-	};
 	bool records = false;
-	struct int_row row;
+	struct event_row first;
 
 	for (size_t i = 0; i < c->kernel->n; i++)
 		records |= c->kernel->span[i].capture->records;
@@ -383,12 +346,11 @@ static int causes_open_events(struct causes *c, struct err *err)
 				       store_sql("switch_records"), err))
 		return -1;
 	c->requests = requests_open(c->db, true, err);
-	c->events = c->requests ? rows_ints_of(c->db, "event", event,
-					       ARRAY_SIZE(event), err)
-				: NULL;
-	if (!c->events)
+	if (c->requests)
+		c->events = event_rows_open(c->db, EVENT_ROWS_TO_THREAD, err);
+	if (!c->events.rows)
 		return -1;
-	return rows_seek_ints(c->events, c->kernel->first_event, &row, err);
+	return event_rows_seek(&c->events, c->kernel->first_event, &first, err);
 }
 
 int causes_missing(const struct causes_spans *s, struct store *db,
@@ -549,12 +511,12 @@ struct causes *causes_open(struct store *db, const struct causes_kernel *k,
 
 int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
 {
-	struct int_row row;
+	struct event_row e;
 	int rc;
 
-	while ((rc = rows_next_ints(c->events, &row, err)) > 0 &&
-	       row.v[EVENTS_ID] <= c->kernel->last_event) {
-		rc = causes_take_event(c, &row, out, err);
+	while ((rc = event_rows_next(&c->events, &e, err)) > 0 &&
+	       e.id <= c->kernel->last_event) {
+		rc = causes_take_event(c, &e, out, err);
 		if (rc)
 			return rc;
 	}
@@ -598,7 +560,7 @@ void causes_free(struct causes *c)
 		return;
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
-	rows_close(c->events);
+	rows_close(c->events.rows);
 	requests_close(c->requests);
 	row_cursor_close(&c->record);
 	free_all(c->pending, c->silent, c->premise);

@@ -12,6 +12,7 @@
 #include "analyze/causes/timeline.h"
 #include "analyze/causes/causes_spans.h"
 #include "analyze/causes/offcpu.h"
+#include "analyze/samples/events.h"
 #include "analyze/samples/recorder.h"
 #include "analyze/samples/row_cursor.h"
 #include "analyze/causes/causes_types.h"
@@ -47,7 +48,7 @@ struct causes {
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* that is read; NULL: none yet */
 	struct causes_types types;
-	struct rows *events;
+	struct event_rows events;
 	struct requests *requests;
 	struct store *db;
 	struct wait_causes *words; /* NULL: switches are all that is read */

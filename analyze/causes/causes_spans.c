@@ -2,6 +2,7 @@
  * which time. */
 #include "analyze/causes/causes_spans.h"
 
+#include "analyze/samples/events.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/samples/row_cursor.h"
 #include "formats/reader/bounds.h"
@@ -19,13 +20,6 @@ struct causes_times {
 	int64_t capture;
 	int64_t first, last; /* times */
 	int64_t first_event, last_event;
-};
-
-/* Columns of table event that are read. */
-enum {
-	TIMES_ID,
-	TIMES_TYPE,
-	TIMES_TIME_NS
 };
 
 /* What events of a type report of switches. */
@@ -416,31 +410,25 @@ struct causes_spans *causes_spans_load(struct store *db, bool threads,
 	if (!rc && s->n_capture + s->n_measured > 1) {
 		/* Finds when the events of each type were. Grouped by SQLite, a
 		 * million of them takes a second. */
-		static const char *const column[] = {
-			[TIMES_ID] = "id",
-			[TIMES_TYPE] = "type",
-			[TIMES_TIME_NS] = "time_ns",
-		};
-		struct rows *r = rows_ints_of(db, "event", column,
-					      ARRAY_SIZE(column), err);
-		struct int_row row;
+		struct event_rows r =
+			event_rows_open(db, EVENT_ROWS_TO_TYPE, err);
+		struct event_row e;
 
-		while (rows_step_ints(r, &row)) {
-			int64_t time = row.v[TIMES_TIME_NS];
-			uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
+		while ((rc = event_rows_next(&r, &e, err)) > 0) {
+			uint64_t type = (uint64_t)e.type - 1;
 			struct causes_times *t;
 
 			if (type >= f.n_type)
 				continue;
 			t = &f.type[type];
-			lower_to(t->first_event, row.v[TIMES_ID]);
-			t->last_event = row.v[TIMES_ID];
-			if (!(row.known >> TIMES_TIME_NS & 1))
+			lower_to(t->first_event, e.id);
+			t->last_event = e.id;
+			if (!e.timed)
 				continue;
-			lower_to(t->first, time);
-			raise_to(t->last, time);
+			lower_to(t->first, e.time);
+			raise_to(t->last, e.time);
 		}
-		rc = rows_end(r, err);
+		rows_close(r.rows);
 		for (size_t i = 0; i < s->n_capture; i++)
 			causes_take_times(&f, &s->capture[i]);
 		for (size_t i = 0; i < s->n_measured; i++)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyze/samples/events.h"
 #include "analyze/samples/requests.h"
 #include "analyze/stacks/stacks.h"
 #include "schema/store.h"
@@ -35,12 +36,18 @@ int64_t offcpu_state_bits(const struct value *v)
 	return STATE_UNKNOWN;
 }
 
-int offcpu_join(struct requests *a, int64_t event, struct offcpu_stack *s,
-		struct err *err)
+int offcpu_stack_of(struct requests *a, const struct event_row *e,
+		    struct offcpu_stack *s, struct err *err)
 {
 	struct request_row q;
-	int rc = requests_find(a, event, &q, err);
+	int rc = requests_find(a, e->id, &q, err);
 
+	*s = (struct offcpu_stack){
+		.type = id_of_row(e->type),
+		.comm = id_of_row(e->comm),
+		.kraw = id_of_row(e->kraw),
+		.uraw = id_of_row(e->uraw),
+	};
 	if (rc <= 0)
 		return rc;
 	if (q.joined)

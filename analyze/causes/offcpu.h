@@ -6,6 +6,7 @@
 
 struct requests;
 struct err;
+struct event_row;
 struct stacks_group;
 struct value;
 
@@ -16,10 +17,11 @@ struct offcpu_stack {
 	uint8_t verdict, flags;
 };
 
-/* Puts what the request of an event says in place of the halves of its own
- * sample: events come by increasing ids. Returns 0, or -1 and *err. */
-int offcpu_join(struct requests *a, int64_t event, struct offcpu_stack *s,
-		struct err *err);
+/* Stores the stack of an event: what its request says is in place of the user
+ * half of its own sample. Events come by increasing ids. Returns 0, or -1 and
+ * *err. */
+int offcpu_stack_of(struct requests *a, const struct event_row *e,
+		    struct offcpu_stack *s, struct err *err);
 /* Returns the stack as a group for stacks_get(). */
 struct stacks_group offcpu_group(const struct offcpu_stack *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */

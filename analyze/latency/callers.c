@@ -9,19 +9,10 @@
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
 #include "schema/db/rows.h"
+#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-
-/* Columns of table event. */
-enum {
-	CALLERS_ID,
-	CALLERS_TYPE,
-	CALLERS_COMM,
-	CALLERS_KRAW,
-	CALLERS_URAW,
-	CALLERS_COLUMNS
-};
 
 struct callers {
 	struct intern *names;
@@ -30,7 +21,7 @@ struct callers {
 	struct wait_causes *words;
 	struct table by_stack; /* of names, by both halves */
 	struct requests *asked;
-	struct rows *events; /* of callers_stack() */
+	struct event_rows events; /* of callers_stack() */
 };
 
 struct callers *callers_open(struct store *db, struct intern *names,
@@ -40,20 +31,14 @@ struct callers *callers_open(struct store *db, struct intern *names,
 	struct stacks_opts so = { .filter = &filter_none,
 				  .gaps = true,
 				  .no_groups = true };
-	static const char *const column[CALLERS_COLUMNS] = {
-		[CALLERS_ID] = "id",	 [CALLERS_TYPE] = "type",
-		[CALLERS_COMM] = "comm", [CALLERS_KRAW] = "kraw",
-		[CALLERS_URAW] = "uraw",
-	};
 
 	c->names = names;
 	so.labels = c->labels = labels_new();
 	c->stacks = stacks_load(db, &so, err);
 	c->asked = c->stacks ? requests_open(db, true, err) : NULL;
-	c->events = c->asked ? rows_ints_of(db, "event", column,
-					    CALLERS_COLUMNS, err)
-			     : NULL;
-	if (!c->events) {
+	if (c->asked)
+		c->events = event_rows_open(db, EVENT_ROWS_TO_WEIGHT, err);
+	if (!c->events.rows) {
 		callers_close(c);
 		return NULL;
 	}
@@ -67,7 +52,7 @@ void callers_close(struct callers *c)
 	if (!c)
 		return;
 	wait_causes_free(c->words);
-	rows_close(c->events);
+	rows_close(c->events.rows);
 	requests_close(c->asked);
 	stacks_free(c->stacks);
 	labels_free(c->labels);
@@ -78,9 +63,8 @@ void callers_close(struct callers *c)
 int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 	       uint32_t *name, struct err *err)
 {
-	struct offcpu_stack s = { .kraw = id_of_row(e->kraw),
-				  .uraw = id_of_row(e->uraw) };
-	int rc = offcpu_join(c->asked, e->id, &s, err);
+	struct offcpu_stack s;
+	int rc = offcpu_stack_of(c->asked, e, &s, err);
 	uint64_t word[2] = { (uint64_t)s.kraw << 32 | s.uraw, kernel };
 	uint64_t hash = hash_u64s(word, 2, 0);
 	const char *text;
@@ -101,19 +85,17 @@ int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 int callers_stack(struct callers *c, int64_t event, bool kernel,
 		  struct label_list *out, struct err *err)
 {
-	struct offcpu_stack s = { 0 };
+	struct offcpu_stack s;
 	struct stacks_group g;
-	struct int_row r;
-	int rc = rows_seek_ints(c->events, event, &r, err);
+	struct event_row e;
+	int rc = event_rows_seek(&c->events, event, &e, err);
 
 	if (rc <= 0)
 		return rc;
-	s.type = id_of_row(r.v[CALLERS_TYPE]);
-	s.comm = id_of_row(r.v[CALLERS_COMM]);
-	s.kraw = kernel ? id_of_row(r.v[CALLERS_KRAW]) : 0;
-	s.uraw = id_of_row(r.v[CALLERS_URAW]);
-	if (offcpu_join(c->asked, event, &s, err))
+	if (offcpu_stack_of(c->asked, &e, &s, err))
 		return -1;
+	if (!kernel)
+		s.kraw = 0;
 	if (!s.kraw && !s.uraw && !s.verdict)
 		return 0;
 	g = offcpu_group(&s);

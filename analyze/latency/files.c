@@ -437,13 +437,12 @@ static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 
 static int files_read_events(struct files *f, struct store *db, struct err *err)
 {
-	static const char *const column[] = { "id", "time_ns", "type", "thread",
-					      "payload" };
 	struct files_open *thread = NULL;
 	size_t n_thread = 0, cap_thread = 0;
 	struct payloads *ps = payloads_open(db, err);
 	struct rows *r = rows_dense(db, "interval_threads", err);
-	struct int_row row;
+	struct event_rows events = { 0 };
+	struct event_row e;
 	int rc = ps ? 0 : -1;
 
 	mem_reach(thread, n_thread, cap_thread, 1);
@@ -454,20 +453,16 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 			.short_code = rows_int(r, INTERVAL_THREADS_SHORT) != 0,
 		};
 	rc = rows_end(r, err) ? -1 : rc;
-	r = rc ? NULL
-	       : rows_ints_of(db, "event", column, ARRAY_SIZE(column), err);
-	while (!rc && rows_step_ints(r, &row)) {
-		const struct event_row e = { .id = row.v[0],
-					     .type = row.v[2],
-					     .payload = row.v[4] };
+	if (!rc)
+		events = event_rows_open(db, EVENT_ROWS_TO_PAYLOAD, err);
+	while (rc >= 0 && (rc = event_rows_next(&events, &e, err)) > 0) {
 		const struct files_type *t =
 			e.type > 0 && (size_t)e.type < f->n_type
 				? &f->type[e.type]
 				: NULL;
-		struct files_open *o =
-			row.v[3] > 0 && (size_t)row.v[3] < n_thread
-				? &thread[row.v[3]]
-				: NULL;
+		struct files_open *o = e.thread && e.thread < n_thread
+					       ? &thread[e.thread]
+					       : NULL;
 		const struct field *value;
 		const struct field_def *def;
 		char name[CALLS_NAME];
@@ -476,7 +471,6 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 		if (!t || !o || !t->machine || o->tid <= 0 ||
 		    (rc = payloads_fields(ps, &e, &value, err)) <= 0)
 			continue;
-		rc = 0;
 		def = payloads_defs(ps, e.type, &n);
 		bool big = !strcmp(t->machine, "s390x");
 
@@ -489,7 +483,7 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 			for (size_t i = 0; i < n && ret < 0; i++)
 				if (value[i].present && value[i].text)
 					text = strstr(value[i].text, " -> ");
-			files_take_exit(f, o, row.v[1],
+			files_take_exit(f, o, e.time,
 					text ? strtoll(text + 4, NULL, 0)
 					     : ret);
 			continue;
@@ -503,9 +497,9 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 								   : "",
 				   files_number(def, n, value, "id", 0, big),
 				   name);
-		files_take_enter(f, o, row.v[1], def, n, value, big, name);
+		files_take_enter(f, o, e.time, def, n, value, big, name);
 	}
-	rc = r && rows_end(r, err) ? -1 : rc;
+	rows_close(events.rows);
 	payloads_close(ps);
 	free(thread);
 	sort_items(f->change, f->n_change, files_compare_changes);

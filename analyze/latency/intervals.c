@@ -38,18 +38,6 @@ const char intervals_by_lock[] = "lock";
 #define PAIRS_TOLD 3
 #define FIELDS_TOLD 12
 
-/* Columns of table event. */
-enum {
-	INTERVALS_ID,
-	INTERVALS_TIME,
-	INTERVALS_CPU,
-	INTERVALS_TYPE,
-	INTERVALS_EVENT_THREAD,
-	INTERVALS_PAYLOAD,
-	INTERVALS_KRAW,
-	INTERVALS_URAW
-};
-
 /* What a type of events is in one pair, and which of its fields are read; + 1,
  * 0: it has none. */
 struct intervals_role {
@@ -216,31 +204,27 @@ static size_t intervals_marks_field(const struct intervals *iv, uint32_t type)
  * they like. */
 static bool intervals_has_marks(struct intervals *iv, uint32_t type)
 {
-	static const char *const column[] = { "id", "type", "payload" };
 	struct intervals_type *t = &iv->type[type];
 	size_t at = intervals_marks_field(iv, type);
 	struct err none = { 0 };
 	struct payloads *ps;
-	struct rows *rows;
-	struct int_row row;
+	struct event_rows rows;
+	struct event_row e;
 	struct marker m;
 
 	if (t->asked || !at)
 		return t->marks;
 	t->asked = true;
 	ps = payloads_open(iv->db, &none);
-	rows = rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), &none);
-	while (ps && !t->marks && rows_step_ints(rows, &row)) {
-		struct event_row e = { .id = row.v[0],
-				       .type = row.v[1],
-				       .payload = row.v[2] };
+	rows = event_rows_open(iv->db, EVENT_ROWS_TO_PAYLOAD, &none);
+	while (ps && !t->marks && event_rows_next(&rows, &e, &none) > 0) {
 		const struct field *f;
 
 		t->marks = e.type == type &&
 			   payloads_fields(ps, &e, &f, &none) > 0 &&
 			   f[at - 1].text && marker_parse(f[at - 1].text, &m);
 	}
-	rows_close(rows);
+	rows_close(rows.rows);
 	payloads_close(ps);
 	return t->marks;
 }
@@ -768,40 +752,40 @@ static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 	c->blind = INT64_MAX;
 }
 
+/* Returns -1 if it is not known. */
+static int32_t intervals_cpu_of(const struct event_row *e)
+{
+	return e->on_cpu && e->cpu >= 0 && e->cpu <= UINT16_MAX
+		       ? (int32_t)e->cpu
+		       : -1;
+}
+
 /* Finds when the first and the last record of each CPU was made. */
 static int intervals_read_times(struct intervals *iv, struct err *err)
 {
-	static const char *const column[] = { "id", "time_ns", "cpu", "type",
-					      "thread" };
-	struct rows *rows =
-		rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), err);
-	struct int_row r;
+	struct event_rows rows =
+		event_rows_open(iv->db, EVENT_ROWS_TO_THREAD, err);
+	struct event_row e;
+	int rc;
 
-	while (rows_step_ints(rows, &r)) {
-		int64_t time = r.v[INTERVALS_TIME];
-		int64_t type = r.v[INTERVALS_TYPE];
-		int64_t cpu = r.v[INTERVALS_CPU];
+	while ((rc = event_rows_next(&rows, &e, err)) > 0) {
 		const struct intervals_type *t;
 		struct intervals_cpu *c;
 
-		if (!(r.known >> INTERVALS_TIME & 1) || type < 1 ||
-		    (uint64_t)type >= iv->n_type)
+		if (!e.timed || e.type < 1 || (uint64_t)e.type >= iv->n_type)
 			continue;
-		if (!(r.known >> INTERVALS_CPU & 1) || cpu < 0 ||
-		    cpu > UINT16_MAX)
-			cpu = -1;
-		t = &iv->type[type];
-		c = intervals_cpu(iv, t->capture, (int32_t)cpu);
-		lower_to(c->first, time);
-		c->last = time;
+		t = &iv->type[e.type];
+		c = intervals_cpu(iv, t->capture, intervals_cpu_of(&e));
+		lower_to(c->first, e.time);
+		c->last = e.time;
 		if (any_where(
 			    t->n, i,
 			    iv->pair[iv->role[t->first + i].pair].kind->scope ==
 				    PAIR_THREAD))
-			intervals_blind(iv, c, time,
-					r.v[INTERVALS_EVENT_THREAD] <= 0);
+			intervals_blind(iv, c, e.time, !e.thread);
 	}
-	return rows_end(rows, err);
+	rows_close(rows.rows);
+	return rc;
 }
 
 /* perf turns its events on and off CPU by CPU, in their order: a record shows
@@ -1259,7 +1243,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		.thread = e->thread,
 		.process = intervals_thread(iv, e->thread)->process,
 		.born = intervals_thread(iv, e->thread)->born,
-		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
+		.cpu = intervals_cpu_of(e),
 		.role = role->role,
 		.cancels = iv->pair[role->pair].cancels,
 		.has_ret = role->ret && f[role->ret - 1].present,
@@ -1323,38 +1307,25 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	return 0;
 }
 
-static int intervals_take_event(struct intervals *iv, const struct int_row *r,
+static int intervals_take_event(struct intervals *iv, struct event_row *e,
 				struct err *err)
 {
-	struct event_row e = {
-		.id = r->v[INTERVALS_ID],
-		.time = r->v[INTERVALS_TIME],
-		.cpu = r->v[INTERVALS_CPU],
-		.type = r->v[INTERVALS_TYPE],
-		.payload = r->v[INTERVALS_PAYLOAD],
-		.kraw = r->v[INTERVALS_KRAW],
-		.uraw = r->v[INTERVALS_URAW],
-		.timed = r->known >> INTERVALS_TIME & 1,
-		.on_cpu = (r->known >> INTERVALS_CPU & 1) &&
-			  r->v[INTERVALS_CPU] >= 0 &&
-			  r->v[INTERVALS_CPU] <= UINT16_MAX,
-	};
 	const struct field *f;
 	const struct intervals_type *t;
-	int64_t thread = r->v[INTERVALS_EVENT_THREAD];
 	int rc;
 
-	if (e.type < 1 || (uint64_t)e.type >= iv->n_type)
+	if (e->type < 1 || (uint64_t)e->type >= iv->n_type)
 		return 0;
-	t = &iv->type[e.type];
-	if (!t->n || (!e.timed && !t->calls))
+	t = &iv->type[e->type];
+	if (!t->n || (!e->timed && !t->calls))
 		return 0;
 	/* a text of function_graph may have durations alone, in order */
-	if (!e.timed)
-		e.time = e.id;
-	if (thread > 0 && (uint64_t)thread < iv->n_thread)
-		e.thread = iv->thread[thread].same ?: (uint32_t)thread;
-	rc = payloads_fields(iv->payloads, &e, &f, err);
+	if (!e->timed)
+		e->time = e->id;
+	e->thread = e->thread < iv->n_thread
+			    ? iv->thread[e->thread].same ?: e->thread
+			    : 0;
+	rc = payloads_fields(iv->payloads, e, &f, err);
 	if (rc < 0)
 		return -1;
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -1367,7 +1338,7 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 						     .role = role->role };
 
 		if ((rc || (!role->key[0] && !role->tag && !role->depth)) &&
-		    intervals_take(iv, &e, rc ? role : &bare, f, err))
+		    intervals_take(iv, e, rc ? role : &bare, f, err))
 			return -1;
 	}
 	return 0;
@@ -1400,24 +1371,21 @@ static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 		   struct err *err)
 {
-	static const char *const column[] = { "id",   "time_ns", "cpu",
-					      "type", "thread",	 "payload",
-					      "kraw", "uraw" };
-	struct rows *rows =
-		rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), err);
-	struct int_row r;
-	int rc = rows ? 0 : -1;
+	struct event_rows rows =
+		event_rows_open(iv->db, EVENT_ROWS_TO_PAYLOAD, err);
+	struct event_row e;
+	int rc = rows.rows ? 0 : -1;
 
 	iv->arg = arg;
 	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
-	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
-		rc = intervals_take_event(iv, &r, err);
+	while (!rc && iv->n_role && (rc = event_rows_next(&rows, &e, err)) > 0)
+		rc = intervals_take_event(iv, &e, err);
 	if (!rc)
 		pairing_end(iv->pairing);
 	iv->sums.doubled = pairing_doubled(iv->pairing);
 	intervals_add_premise(iv, pairing_premise(iv->pairing));
 	pairing_free(iv->pairing);
-	rows_close(rows);
+	rows_close(rows.rows);
 	return rc;
 }
 

@@ -9,9 +9,8 @@
 
 struct events {
 	struct rows *rows;	/* or: */
-	struct rows *ints;	/* all events, in time order, */
+	struct event_rows all;	/* in time order, */
 	struct requests *asked; /* and their requests */
-	bool few;		/* thread, ip and payload are not read */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -19,27 +18,78 @@ struct events {
 	struct arena text;
 };
 
-/* The columns of table event; few are those before thread. */
 enum {
-	EVENT_BLOCKS_ID,
-	EVENT_BLOCKS_TIME_NS,
-	EVENT_BLOCKS_CPU,
-	EVENT_BLOCKS_COMM,
-	EVENT_BLOCKS_TYPE,
-	EVENT_BLOCKS_WEIGHT,
-	EVENT_BLOCKS_KRAW,
-	EVENT_BLOCKS_URAW,
-	EVENT_BLOCKS_THREAD,
-	EVENT_BLOCKS_PAYLOAD
+	EVENT_ID,
+	EVENT_TIME_NS,
+	EVENT_TYPE,
+	EVENT_CPU,
+	EVENT_COMM,
+	EVENT_KRAW,
+	EVENT_URAW,
+	EVENT_WEIGHT,
+	EVENT_THREAD,
+	EVENT_PAYLOAD
 };
 
-static const char *const event_columns[] = {
-	[EVENT_BLOCKS_ID] = "id",	  [EVENT_BLOCKS_TIME_NS] = "time_ns",
-	[EVENT_BLOCKS_CPU] = "cpu",	  [EVENT_BLOCKS_COMM] = "comm",
-	[EVENT_BLOCKS_TYPE] = "type",	  [EVENT_BLOCKS_WEIGHT] = "weight",
-	[EVENT_BLOCKS_KRAW] = "kraw",	  [EVENT_BLOCKS_URAW] = "uraw",
-	[EVENT_BLOCKS_THREAD] = "thread", [EVENT_BLOCKS_PAYLOAD] = "payload",
-};
+struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
+				  struct err *err)
+{
+	static const char *const column[] = {
+		[EVENT_ID] = "id",	   [EVENT_TIME_NS] = "time_ns",
+		[EVENT_TYPE] = "type",	   [EVENT_CPU] = "cpu",
+		[EVENT_COMM] = "comm",	   [EVENT_KRAW] = "kraw",
+		[EVENT_URAW] = "uraw",	   [EVENT_WEIGHT] = "weight",
+		[EVENT_THREAD] = "thread", [EVENT_PAYLOAD] = "payload",
+	};
+
+	return (struct event_rows){ rows_ints_of(db, "event", column, to, err),
+				    to };
+}
+
+static void event_rows_take(const struct event_rows *r,
+			    const struct int_row *row, struct event_row *e)
+{
+	const int64_t *v = row->v;
+
+	*e = (struct event_row){ .id = v[EVENT_ID],
+				 .timed = row->known >> EVENT_TIME_NS & 1,
+				 .time = v[EVENT_TIME_NS],
+				 .type = v[EVENT_TYPE] };
+	if (r->n >= EVENT_ROWS_TO_WEIGHT) {
+		e->on_cpu = row->known >> EVENT_CPU & 1;
+		e->cpu = v[EVENT_CPU];
+		e->comm = v[EVENT_COMM];
+		e->kraw = v[EVENT_KRAW];
+		e->uraw = v[EVENT_URAW];
+		e->weighed = row->known >> EVENT_WEIGHT & 1;
+		e->weight = v[EVENT_WEIGHT];
+	}
+	if (r->n >= EVENT_ROWS_TO_THREAD)
+		e->thread = id_of_row(v[EVENT_THREAD]);
+	if (r->n >= EVENT_ROWS_TO_PAYLOAD)
+		e->payload = v[EVENT_PAYLOAD];
+}
+
+int event_rows_next(struct event_rows *r, struct event_row *e, struct err *err)
+{
+	struct int_row row;
+	int rc = r->rows ? rows_next_ints(r->rows, &row, err) : -1;
+
+	if (rc > 0)
+		event_rows_take(r, &row, e);
+	return rc;
+}
+
+int event_rows_seek(struct event_rows *r, int64_t id, struct event_row *e,
+		    struct err *err)
+{
+	struct int_row row;
+	int rc = rows_seek_ints(r->rows, id, &row, err);
+
+	if (rc > 0)
+		event_rows_take(r, &row, e);
+	return rc;
+}
 
 struct events *events_open(struct store *db, const struct filter *filter,
 			   enum events_how how, struct err *err)
@@ -51,7 +101,6 @@ struct events *events_open(struct store *db, const struct filter *filter,
 	struct events *ev = mem_new(1, sizeof(*ev));
 	struct rows *r = rows_dense(db, "event_types", err);
 
-	ev->few = few;
 	while (rows_step(r))
 		*mem_add(ev->type, ev->n_type,
 			 ev->cap_type) = (struct event_type){
@@ -86,12 +135,9 @@ struct events *events_open(struct store *db, const struct filter *filter,
 			goto fail;
 		return ev;
 	}
-	ev->ints = rows_ints_of(
-		db, "event", event_columns,
-		few ? EVENT_BLOCKS_THREAD : ARRAY_SIZE(event_columns), err);
-	if (!ev->ints)
-		goto fail;
-	ev->asked = requests_open(db, few, err);
+	ev->all = event_rows_open(
+		db, few ? EVENT_ROWS_TO_WEIGHT : EVENT_ROWS_TO_PAYLOAD, err);
+	ev->asked = ev->all.rows ? requests_open(db, few, err) : NULL;
 	if (ev->asked)
 		return ev;
 fail:
@@ -104,7 +150,7 @@ void events_close(struct events *ev)
 	if (!ev)
 		return;
 	rows_close(ev->rows);
-	rows_close(ev->ints);
+	rows_close(ev->all.rows);
 	requests_close(ev->asked);
 	arena_release(&ev->text);
 	free_all(ev->type, ev->comm, ev);
@@ -114,26 +160,10 @@ static int events_next_all(struct events *ev, struct event_row *e,
 			   struct err *err)
 {
 	struct request_row q;
-	struct int_row r;
-	int ret = rows_next_ints(ev->ints, &r, err);
+	int ret = event_rows_next(&ev->all, e, err);
 
 	if (ret <= 0)
 		return ret;
-	*e = (struct event_row){
-		.id = r.v[EVENT_BLOCKS_ID],
-		.timed = r.known >> EVENT_BLOCKS_TIME_NS & 1,
-		.time = r.v[EVENT_BLOCKS_TIME_NS],
-		.on_cpu = r.known >> EVENT_BLOCKS_CPU & 1,
-		.cpu = r.v[EVENT_BLOCKS_CPU],
-		.comm = r.v[EVENT_BLOCKS_COMM],
-		.type = r.v[EVENT_BLOCKS_TYPE],
-		.weight = r.v[EVENT_BLOCKS_WEIGHT],
-		.weighed = r.known >> EVENT_BLOCKS_WEIGHT & 1,
-		.kraw = r.v[EVENT_BLOCKS_KRAW],
-		.uraw = r.v[EVENT_BLOCKS_URAW],
-		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
-		.payload = ev->few ? 0 : r.v[EVENT_BLOCKS_PAYLOAD],
-	};
 	ret = requests_find(ev->asked, e->id, &q, err);
 	if (ret <= 0)
 		return ret ?: 1;

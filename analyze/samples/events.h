@@ -9,6 +9,7 @@
 
 struct err;
 struct filter;
+struct rows;
 struct store;
 
 /* comm, kraw, uraw and verdict are 0 if there is none. time: ns on the
@@ -39,6 +40,29 @@ struct event_type {
 	uint32_t capture; /* capture.id */
 	bool sample;	  /* false: a record, such as a context switch */
 };
+
+/* The rows of table event as they are, by increasing ids: without requests.
+ * What is not read is 0. */
+struct event_rows {
+	struct rows *rows;
+	unsigned int n; /* columns */
+};
+
+/* Up to which column they are read: each takes its time. */
+enum event_rows_to {
+	EVENT_ROWS_TO_TYPE = 3,	  /* id, time, type */
+	EVENT_ROWS_TO_WEIGHT = 8, /* cpu, comm, kraw, uraw, weight */
+	EVENT_ROWS_TO_THREAD = 9,
+	EVENT_ROWS_TO_PAYLOAD = 10,
+};
+
+/* .rows is NULL on failure, with *err; else rows_close() or rows_end() it. */
+struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
+				  struct err *err);
+/* As rows_next_ints() and rows_seek_ints(). */
+int event_rows_next(struct event_rows *r, struct event_row *e, struct err *err);
+int event_rows_seek(struct event_rows *r, int64_t id, struct event_row *e,
+		    struct err *err);
 
 struct events;
 
