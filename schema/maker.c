@@ -164,7 +164,7 @@ static struct store *maker_let_go(struct maker *mk)
 	deferral_free(mk->w->deferral);
 	fields_free(mk->w->fields);
 	table_release(&mk->w->said);
-	payload_rows_free(mk->w->payload_rows);
+	free(mk->w->payload_rows);
 	free(mk->w);
 	db->writable = false;
 	free(mk);

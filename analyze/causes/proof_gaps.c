@@ -421,7 +421,7 @@ static void gap_judge(struct gap *g)
 	size_t first_piece = g->out->n;
 	int64_t at = g->from;
 
-	if (timeline_is_silent(g->p->t, g->thread)) {
+	if (g->p->t->n_silent && !g->p->t->thread[g->thread].voice.heard) {
 		piece_add_time(g, g->from, g->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		return;
 	}

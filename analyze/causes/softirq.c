@@ -160,11 +160,6 @@ static uint64_t softirq_call(const struct softirq_stack *st)
 	return hash_u64(st->addr[st->n - 2]) ^ st->addr[st->n - 1];
 }
 
-static uint64_t softirq_outermost(const struct softirq_stack *st)
-{
-	return st->addr[st->n - 1];
-}
-
 typedef void softirq_fn(struct softirqs *s, const struct softirq_stack *st);
 
 static void softirq_each(struct softirqs *s, enum softirq_role role,
@@ -180,7 +175,7 @@ static void softirq_note_outer(struct softirqs *s,
 {
 	if (st->roles & SOFTIRQ_THREAD)
 		*mem_add(s->outer, s->n_outer, s->cap_outer) =
-			softirq_outermost(st);
+			st->addr[st->n - 1];
 }
 
 /* Whether interrupts of user mode have entries of their own near this one. */
@@ -198,7 +193,7 @@ static bool softirq_is_entry(const struct softirqs *s, uint64_t entry)
 static void softirq_learn_entry(struct softirqs *s,
 				const struct softirq_stack *st)
 {
-	uint64_t entry = softirq_outermost(st);
+	uint64_t entry = st->addr[st->n - 1];
 
 	if (softirq_has(&s->judged, entry))
 		return;

@@ -343,9 +343,6 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 /* Returns the times of the first and the last record that names the thread on a
  * CPU; from > to: there is none. */
 void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);
-/* Returns whether the thread may be one, so that nothing is known of it: some
- * are, and no record was written in its context. */
-bool timeline_is_silent(const struct timeline *t, uint32_t thread);
 /* Returns whether that is so often, or so much the recorder's habit, that the
  * absence of a record proves nothing anywhere. */
 bool timeline_is_blind(const struct timeline *t);

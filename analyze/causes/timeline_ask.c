@@ -298,11 +298,6 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 				  (p->since_on[i] > from || p->until[i] < to));
 }
 
-bool timeline_is_silent(const struct timeline *t, uint32_t thread)
-{
-	return t->n_silent && !t->thread[thread].voice.heard;
-}
-
 bool timeline_is_blind(const struct timeline *t)
 {
 	return t->contradictions > (t->rules.pauses > 0 ? 0 : SILENT_MAX);

@@ -200,14 +200,6 @@ void wake_contexts_take(struct wake_contexts *wc,
 
 /* ---- softirqs of a kernel without names */
 
-/* Returns whether records of a CPU may be missing between two times. inside:
- * both are in one interrupt. */
-static bool wake_lost(const struct wake_contexts *wc, int32_t cpu, int64_t from,
-		      int64_t to, bool inside)
-{
-	return missing_in(wc->t, cpu, from, to, !inside);
-}
-
 /* Returns the stack of a wake-up in a softirq; NULL: it has none. */
 static struct wake_open *wake_open(const struct wake_contexts *wc,
 				   int64_t event)
@@ -225,7 +217,7 @@ static const struct irq_wake *wake_irq(const struct wake_contexts *wc,
 {
 	const struct irq_wake *q = event ? irqs_find(&wc->irqs, event) : NULL;
 
-	return q && !wake_lost(wc, cpu, q->since, time, true) ? q : NULL;
+	return q && !missing_in(wc->t, cpu, q->since, time, false) ? q : NULL;
 }
 
 /* Returns whether a thread is one that runs softirqs only. */
@@ -310,7 +302,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 		f.raised = (uint8_t)q->raised;
 		if (timeline_is_blind(wc->t) ||
 		    (q->vector < 0 && wake_is_left(wc, w->cpu, w->time)) ||
-		    wake_lost(wc, w->cpu, q->raised_since, w->time, false))
+		    missing_in(wc->t, w->cpu, q->raised_since, w->time, true))
 			f.raised = RAISED_UNKNOWN;
 	}
 	const struct numbers id = lists_get(&wc->t->stays, w->waiter);

@@ -207,12 +207,6 @@ struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off)
 
 COMPARE_BY(annot_compare_offsets, struct call_target, off);
 
-static void annot_wants(struct annot_loader *l, uint64_t off)
-{
-	*mem_add(l->called, l->n_called, l->cap_called) =
-		(struct call_target){ .off = off };
-}
-
 static struct call_target *called_at(const struct annot_loader *l, uint64_t off)
 {
 	struct call_target key = { .off = off };
@@ -265,10 +259,12 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 
 	for (size_t i = 0; i < a->n; i++) {
 		if (lines)
-			annot_wants(l, a->insn[i].off);
+			*mem_add(l->called, l->n_called, l->cap_called) =
+				(struct call_target){ .off = a->insn[i].off };
 		if (a->insn[i].insn.has_target &&
 		    code_bytes_off(l->code, a->insn[i].insn.target, &at))
-			annot_wants(l, at);
+			*mem_add(l->called, l->n_called, l->cap_called) =
+				(struct call_target){ .off = at };
 	}
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
 		return 0;

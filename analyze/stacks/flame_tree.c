@@ -83,11 +83,6 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 				: flame_tree_weigh(t, id, weight, samples, err);
 }
 
-void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight)
-{
-	t->node[id].inferred += weight;
-}
-
 /* What one node is sorted by: parents in order, labels by their rank. */
 struct sort_key {
 	uint32_t parent, rank, node;

@@ -53,9 +53,6 @@ uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
 			  const uint32_t *label, size_t n, struct err *err);
 int flame_tree_weigh(struct flame_tree *t, uint32_t id, uint64_t weight,
 		     uint64_t samples, struct err *err);
-/* Adds to the weight with which the node of a stack that was added was
- * inferred. */
-void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight);
 /* The node of a stack that was added; FLAME_NONE: it was not. */
 uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
 			 size_t n);

@@ -669,11 +669,6 @@ bool stacks_inferred(const struct stacks *s, const struct stacks_group *g)
 	return code_chain_at(s->code, g->uraw)->caller == CALLER_INFERRED;
 }
 
-bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)
-{
-	return stack_names_bogus(s->names, g->uraw);
-}
-
 static void stacks_add_mark(struct stacks *s, enum label_kind kind,
 			    const char *name, struct label_list *out)
 {

@@ -209,5 +209,3 @@ bool stacks_inferred(const struct stacks *s, const struct stacks_group *g);
 /* Returns whether stacks_get() gives the frames of the group's chains and
  * nothing else, each with its stack_names_label(). */
 bool stacks_plain(const struct stacks *s, const struct stacks_group *g);
-/* Returns whether the user stack has a bogus frame; needs opts.bogus. */
-bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);

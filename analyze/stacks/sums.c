@@ -128,19 +128,14 @@ struct calls *sums_tree(const struct sums *s)
 	return c;
 }
 
-static bool sums_is_after_exec(const struct sums *s, uint32_t label)
-{
-	return labels_get(s->labels, label)->kind == LABEL_EXEC;
-}
-
 /* Returns how many of the labels in front of label[at] are its callers. */
 static size_t sums_above(const struct sums *s, const uint32_t *label, size_t at)
 {
 	size_t n = at;
 
 	/* a program after an exec did not call what was before it */
-	while (n > 0 && !sums_is_after_exec(s, label[at]) &&
-	       sums_is_after_exec(s, label[n - 1]))
+	while (n > 0 && labels_get(s->labels, label[at])->kind != LABEL_EXEC &&
+	       labels_get(s->labels, label[n - 1])->kind == LABEL_EXEC)
 		n--;
 	return n;
 }

@@ -344,7 +344,7 @@ int drawing_add_group(struct drawing *d, const struct stacks_group *g,
 	for (size_t i = 0; i < n; i++) {
 		at = flame_tree_child_of(d->tree, at, l->label[i]);
 		if (stack_names_inferred(names, &l->from[i]))
-			flame_tree_infer(d->tree, at, g->weight);
+			d->tree->node[at].inferred += g->weight;
 	}
 	return rc;
 }
@@ -377,7 +377,7 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		if (rc <= 0)
 			continue;
 		drawing_count_name(d, c, g->weight);
-		if (stacks_bogus(d->stacks, g))
+		if (stack_names_bogus(d->stacks->names, g->uraw))
 			d->bogus += g->weight;
 	}
 	free_all(l.label, l.from);

@@ -60,11 +60,6 @@ static int capture_write_type(struct maker *mk, uint32_t id,
 		value_text(capture_unit(e)));
 }
 
-static uint32_t *capture_type_slot(struct capture_map *c, uint32_t event)
-{
-	return mem_at(c->type, c->n_type, c->cap_type, event);
-}
-
 uint32_t capture_type(struct maker *mk, unsigned int source, uint32_t event,
 		      struct err *err)
 {
@@ -75,7 +70,7 @@ uint32_t capture_type(struct maker *mk, unsigned int source, uint32_t event,
 			mk->db->path, source + 1, event);
 		return 0;
 	}
-	uint32_t *slot = capture_type_slot(c, event);
+	uint32_t *slot = mem_at(c->type, c->n_type, c->cap_type, event);
 
 	if (*slot)
 		return *slot;
@@ -164,7 +159,7 @@ int store_capture(struct maker *mk, const struct source *src, struct err *err)
 		   value_text(text)))
 		return -1;
 	for (uint32_t i = 0; i < src->n_events; i++) {
-		uint32_t *slot = capture_type_slot(c, i);
+		uint32_t *slot = mem_at(c->type, c->n_type, c->cap_type, i);
 
 		if (!*slot)
 			*slot = ++mk->w->n_types;

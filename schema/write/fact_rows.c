@@ -97,11 +97,6 @@ int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 	return 0;
 }
 
-void payload_rows_free(struct payload_rows *rows)
-{
-	free(rows);
-}
-
 /* A larger weight is no count of anything (as ns it is 104 days), and makes
  * SQL's sum() overflow, which fails the whole statement. */
 #define WEIGHT_MAX ((uint64_t)1 << 53)

@@ -195,11 +195,6 @@ bool store_wants_fields(struct maker *mk, const struct source *src,
 	return fields_ask(mk->w->fields, src, event);
 }
 
-static void fields_add_suffix(char *name, size_t len, unsigned int n)
-{
-	snprintf(name + len, STORE_NAME_MAX - len, "_%u", n);
-}
-
 /* Returns the name of the new column. */
 static const char *fields_name_column(struct ev_table *ev, const char *field)
 {
@@ -212,7 +207,7 @@ static const char *fields_name_column(struct ev_table *ev, const char *field)
 	     !strcmp(c.name, "event_id") ||
 	     any_where(ev->n_col, i, !strcmp(ev->col[i].name, c.name));
 	     n++)
-		fields_add_suffix(c.name, len, n);
+		snprintf(c.name + len, STORE_NAME_MAX - len, "_%u", n);
 	struct ev_column *to = mem_add(ev->col, ev->n_col, ev->cap_col);
 
 	*to = c;
@@ -234,7 +229,7 @@ static int fields_new_table(struct maker *mk, const char *event,
 
 	for (unsigned int n = 2;
 	     any_where(fs->n_ev, i, !strcmp(fs->ev[i].name, ev.name)); n++)
-		fields_add_suffix(ev.name, len, n);
+		snprintf(ev.name + len, STORE_NAME_MAX - len, "_%u", n);
 	sqlite3_str_appendf(sql,
 			    "CREATE TABLE \"%w\"(event_id INTEGER PRIMARY "
 			    "KEY",

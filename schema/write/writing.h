@@ -269,7 +269,6 @@ int fields_name_type(struct maker *mk, uint32_t type, const char *event,
  * *id. */
 int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err);
-void payload_rows_free(struct payload_rows *rows);
 
 /* jitted.c: writes bytes and lines of an image if it is jitted code. */
 int jitted_put(struct maker *mk, uint32_t id, struct err *err);
