@@ -1,6 +1,9 @@
 /* fleet_rows.c - the rows of a table, batch by batch, and those of the small
  * tables. */
 #include "analyze/fleet/fleet.h"
+
+#include <assert.h>
+
 #include "analyze/fleet/fleet_input.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
@@ -15,6 +18,117 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/text/json.h"
 #include "stitch/verdict.h"
+
+/* ---- a batch of rows while it is filled */
+
+/* Returns the type of the next column. */
+static enum fleet_type fleet_fill_type(const struct fleet_fill *b)
+{
+	return b->table->column[b->at].type;
+}
+
+/* Returns the place of the next value, which has `size` bytes. */
+static inline void *fleet_fill_place(struct fleet_fill *b, size_t size)
+{
+	struct fleet_values *v = &b->of[b->at];
+
+	assert(b->at < b->table->n_column);
+	if (__builtin_expect(v->n == v->cap, 0))
+		v->data = mem_grow_to(v->data, &v->cap, v->n + 1, size);
+	if (v->first)
+		b->items++;
+	else
+		b->at++;
+	return (char *)v->data + v->n++ * size;
+}
+
+/* Puts the next value: a number that the column's type holds, or a number of
+ * its pool. A list takes any number of them, then fleet_fill_list(). */
+static void fleet_fill_int(struct fleet_fill *b, int64_t v)
+{
+	switch (fleet_fill_type(b)) {
+	case FLEET_U8:
+		*(uint8_t *)fleet_fill_place(b, 1) = (uint8_t)v;
+		break;
+	case FLEET_U16:
+		*(uint16_t *)fleet_fill_place(b, 2) = (uint16_t)v;
+		break;
+	case FLEET_U32:
+		*(uint32_t *)fleet_fill_place(b, 4) = (uint32_t)v;
+		break;
+	case FLEET_I32:
+		*(int32_t *)fleet_fill_place(b, 4) = (int32_t)v;
+		break;
+	case FLEET_U64:
+	case FLEET_I64:
+		*(int64_t *)fleet_fill_place(b, 8) = v;
+		break;
+	default:
+		assert(!"a number for a column of numbers");
+	}
+}
+
+void fleet_fill_id(struct fleet_fill *b, uint32_t id)
+{
+	assert(b->cell[b->at].pool);
+	*(uint32_t *)fleet_fill_place(b, sizeof(id)) = id;
+}
+
+/* Ends the list that is the next column. */
+static void fleet_fill_list(struct fleet_fill *b)
+{
+	struct fleet_values *v = &b->of[b->at];
+
+	assert(v->first);
+	mem_grow(v->first, v->cap_first, b->rows + 2);
+	v->first[b->rows + 1] = (uint32_t)v->n;
+	b->at++;
+}
+
+size_t fleet_fill_room(struct fleet_fill *b)
+{
+	if (b->rows == b->room) {
+		/* Make the columns that have no room for a row larger. */
+		for (size_t i = 0; i < b->table->n_column; i++) {
+			size_t size = fleet_type_size(b->table->column[i].type);
+
+			if (b->cell[i].pool)
+				size = sizeof(uint32_t);
+			b->of[i].data =
+				mem_grow_to(b->of[i].data, &b->of[i].cap,
+					    b->rows + 1, size);
+			b->room = !i || b->of[i].cap < b->room ? b->of[i].cap
+							       : b->room;
+		}
+	}
+	b->at = b->table->n_column;
+	return b->rows;
+}
+
+/* Puts a value of a database as a number of the column's type: its nearest, or
+ * 0 for what is no integer. */
+static void fleet_fill_value(struct fleet_fill *b, const struct value *v)
+{
+	static const struct {
+		int64_t low, high;
+	} range[] = {
+		[FLEET_U8] = { 0, UINT8_MAX },
+		[FLEET_U16] = { 0, UINT16_MAX },
+		[FLEET_U32] = { 0, UINT32_MAX },
+		[FLEET_U64] = { 0, INT64_MAX },
+		[FLEET_I32] = { INT32_MIN, INT32_MAX },
+		[FLEET_I64] = { INT64_MIN, INT64_MAX },
+	};
+	enum fleet_type type = fleet_fill_type(b);
+	int64_t n = v->kind == VALUE_INT ? v->num : 0;
+
+	assert(type < ARRAY_SIZE(range));
+	raise_to(n, range[type].low);
+	lower_to(n, range[type].high);
+	fleet_fill_int(b, n);
+}
+
+/* ---- */
 
 struct fleet_fields {
 	struct events *ev;
@@ -40,29 +154,26 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 		if (s->at < s->n)
 			break;
 		/* Reads the next event of the run that has fields. */
-		struct fleet_fields *word = r->of;
 		int rc;
 
-		while ((rc = events_next(word->ev, &word->e, err)) > 0) {
+		while ((rc = events_next(s->ev, &s->e, err)) > 0) {
 			const struct event_type *t =
-				events_type(word->ev, word->e.type);
+				events_type(s->ev, s->e.type);
 
 			if (!t->sample ||
 			    t->capture != (uint32_t)r->capture->id)
 				continue;
-			word->at = 0;
-			word->def = payloads_defs(word->payloads, word->e.type,
-						  &word->n);
-			if (!word->n)
+			s->at = 0;
+			s->def = payloads_defs(s->payloads, s->e.type, &s->n);
+			if (!s->n)
 				continue;
-			rc = payloads_fields(word->payloads, &word->e,
-					     &word->field, err);
+			rc = payloads_fields(s->payloads, &s->e, &s->field,
+					     err);
 			if (rc)
 				break;
 		}
-		int ret = rc;
-		if (ret <= 0)
-			return ret;
+		if (rc <= 0)
+			return rc;
 	}
 	const struct field_def *def = &s->def[s->at];
 	const struct field *v = &s->field[s->at];
@@ -341,15 +452,6 @@ static void fleet_query_close(struct fleet_rows *r)
 	rows_close(r->of);
 }
 
-static int fleet_query_begin(struct fleet_rows *r, const char *query,
-			     struct err *err)
-{
-	r->step = fleet_query_step;
-	r->close = fleet_query_close;
-	r->of = ROWS_BY(r->f->db, query, err, r->capture->id, r->capture->wall);
-	return r->of ? 0 : -1;
-}
-
 /* Counts the rows of another table of the run, unless they were read before. */
 static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
 			   struct err *err)
@@ -548,10 +650,31 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 		r->run = intern_add_bytes(&f->hashes, r->capture->run.id,
 					  sizeof(r->capture->run.id));
 	}
-	fleet_fill_init(&r->fill, &fleet_tables[table], &f->words, &f->hashes);
-	if (!(fleet_begins[table].begin
-		      ? fleet_begins[table].begin(r, err)
-		      : fleet_query_begin(r, fleet_begins[table].query, err)))
+	struct fleet_fill *b = &r->fill;
+
+	b->table = &fleet_tables[table];
+	for (size_t i = 0; i < b->table->n_column; i++) {
+		const struct fleet_column *c = &b->table->column[i];
+
+		if (c->type == FLEET_STRING)
+			b->cell[i].pool = &f->words;
+		else if (c->type == FLEET_HASH)
+			b->cell[i].pool = &f->hashes;
+		if (c->list)
+			mem_grow(b->of[i].first, b->of[i].cap_first, 1);
+	}
+	int rc;
+
+	if (fleet_begins[table].begin) {
+		rc = fleet_begins[table].begin(r, err);
+	} else {
+		r->step = fleet_query_step;
+		r->close = fleet_query_close;
+		r->of = ROWS_BY(f->db, fleet_begins[table].query, err,
+				r->capture->id, r->capture->wall);
+		rc = r->of ? 0 : -1;
+	}
+	if (!rc)
 		return r;
 	fleet_rows_close(r);
 	return NULL;
@@ -561,26 +684,42 @@ int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err)
 {
 	int ret = r->ended ? 0 : 1;
+	struct fleet_fill *b = &r->fill;
 
-	fleet_fill_clear(&r->fill);
-	while (ret > 0 && r->fill.rows < max && r->fill.items < ITEMS_MAX) {
+	for (size_t i = 0; i < b->table->n_column; i++) {
+		b->of[i].n = 0;
+		if (b->of[i].first)
+			b->of[i].first[0] = 0;
+	}
+	b->at = b->rows = b->items = 0;
+	while (ret > 0 && b->rows < max && b->items < ITEMS_MAX) {
 		if (r->capture && !r->whole)
-			fleet_fill_id(&r->fill, r->run);
+			fleet_fill_id(b, r->run);
 		ret = r->step(r, err);
-		if (ret > 0)
-			fleet_fill_row(&r->fill);
+		if (ret <= 0)
+			break;
+		assert(b->at == b->table->n_column);
+		b->at = 0;
+		b->rows++;
 	}
 	/* a statement that has ended would begin again */
 	r->ended = ret <= 0;
-	r->n += r->fill.rows;
+	r->n += b->rows;
 	if (!ret && r->capture) {
-		size_t table = (size_t)(r->fill.table - fleet_tables);
+		size_t table = (size_t)(b->table - fleet_tables);
 
 		r->capture->ended[table] = true;
 		r->capture->n[table] = r->n;
 	}
-	*out = fleet_fill_batch(&r->fill);
-	return ret < 0 ? -1 : (*out)->n > 0;
+	for (size_t i = 0; i < b->table->n_column; i++) {
+		b->cell[i].any = b->of[i].data;
+		b->cell[i].first = b->of[i].first;
+	}
+	b->batch = (struct fleet_batch){ .table = b->table,
+					 .n = b->rows,
+					 .cell = b->cell };
+	*out = &b->batch;
+	return ret < 0 ? -1 : b->rows > 0;
 }
 
 void fleet_rows_close(struct fleet_rows *r)
@@ -589,6 +728,7 @@ void fleet_rows_close(struct fleet_rows *r)
 		return;
 	if (r->close)
 		r->close(r);
-	fleet_fill_release(&r->fill);
+	for (size_t i = 0; i < r->fill.table->n_column; i++)
+		free_all(r->fill.of[i].data, r->fill.of[i].first);
 	free(r);
 }
