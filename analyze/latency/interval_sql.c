@@ -88,17 +88,6 @@ static size_t interval_sql_next(void *arg, const struct virtual_ask *ask,
 	return VIRTUAL_END;
 }
 
-static void interval_int(struct value *v, int64_t n)
-{
-	*v = (struct value){ .kind = VALUE_INT, .num = n };
-}
-
-static void interval_text(struct value *v, const char *text)
-{
-	if (*text)
-		*v = (struct value){ .kind = VALUE_TEXT, .text = text };
-}
-
 /* Returns the words of what a proved interval rests on, borrowed. */
 static const char *interval_sql_premise(struct interval_sql *s,
 					const struct interval *i)
@@ -155,26 +144,26 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 
 	switch (column) {
 	case COMPUTED_INTERVAL_KIND:
-		interval_text(v, s->iv->pair[i->pair].kind->word);
+		virtual_text(v, s->iv->pair[i->pair].kind->word);
 		break;
 	case COMPUTED_INTERVAL_NAME:
-		interval_text(v, intern_get(&s->iv->names, i->name));
+		virtual_text(v, intern_get(&s->iv->names, i->name));
 		break;
 	case COMPUTED_INTERVAL_COMM:
-		interval_text(v, t->comm);
+		virtual_text(v, t->comm);
 		break;
 	case COMPUTED_INTERVAL_VERDICT:
-		interval_text(v, interval_verdict_word(i->verdict));
+		virtual_text(v, interval_verdict_word(i->verdict));
 		break;
 	case COMPUTED_INTERVAL_PREMISE:
-		interval_text(v, interval_sql_premise(arg, i));
+		virtual_text(v, interval_sql_premise(arg, i));
 		break;
 	case COMPUTED_INTERVAL_REASON:
-		interval_text(v, interval_reason_word(i->reason));
+		virtual_text(v, interval_reason_word(i->reason));
 		break;
 	default:
 		if (number[column].known)
-			interval_int(v, number[column].n);
+			virtual_int(v, number[column].n);
 	}
 }
 
@@ -215,11 +204,11 @@ static void interval_sql_call_cell(void *arg, size_t row, int column,
 	const struct interval *i = &s->row[row];
 
 	if (column == COMPUTED_CALL_DEPTH)
-		interval_int(v, i->depth);
+		virtual_int(v, i->depth);
 	else if (column == COMPUTED_CALL_SELF_NS && i->whole)
-		interval_int(v, i->self);
+		virtual_int(v, i->self);
 	else if (column == COMPUTED_CALL_PARENT && i->inside)
-		interval_int(v, (int64_t)i->inside);
+		virtual_int(v, (int64_t)i->inside);
 	else if (column != COMPUTED_CALL_SELF_NS &&
 		 column != COMPUTED_CALL_PARENT)
 		interval_sql_cell(arg, row, as[column], v);
@@ -250,25 +239,25 @@ static void interval_sql_counter_cell(void *arg, size_t row, int column,
 
 	switch (column) {
 	case COMPUTED_COUNTER_TIME_NS:
-		interval_int(v, c->time);
+		virtual_int(v, c->time);
 		break;
 	case COMPUTED_COUNTER_PID:
-		interval_int(v, c->pid);
+		virtual_int(v, c->pid);
 		break;
 	case COMPUTED_COUNTER_NAME:
-		interval_text(v, intern_get(&s->iv->names, c->name));
+		virtual_text(v, intern_get(&s->iv->names, c->name));
 		break;
 	case COMPUTED_COUNTER_VALUE:
-		interval_int(v, c->value);
+		virtual_int(v, c->value);
 		break;
 	case COMPUTED_COUNTER_TID:
-		interval_int(v, t->tid);
+		virtual_int(v, t->tid);
 		break;
 	case COMPUTED_COUNTER_COMM:
-		interval_text(v, t->comm);
+		virtual_text(v, t->comm);
 		break;
 	default:
-		interval_int(v, c->event);
+		virtual_int(v, c->event);
 	}
 }
 

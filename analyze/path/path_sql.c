@@ -7,12 +7,12 @@
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
 #include "analyze/path/path_run.h"
-#include "analyze/path/path_lists.h"
 #include "schema/columns.h"
 #include "schema/db/virtual_tables.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/search.h"
 
 /* The row of table wait that was asked for last: what its columns need is made
@@ -27,6 +27,32 @@ struct sql_wait {
 	uint64_t proved;
 };
 
+/* The waits and wake-ups of a thread. */
+struct sql_list {
+	uint32_t *wait; /* numbers of their first pieces */
+	uint32_t *wake; /* edges that ended a piece */
+	size_t n_wait, cap_wait, n_wake, cap_wake;
+	int64_t waits, wakes; /* of the threads before it, once numbered */
+	bool made;
+};
+
+struct sql_edge {
+	uint32_t item; /* of its thread, + 1; 0: it is of no piece */
+	uint8_t link;  /* enum proof */
+};
+
+struct blame_row {
+	uint32_t thread; /* that waited */
+	struct path_sum sum;
+	uint64_t waits;
+};
+
+/* The rows of a thread. */
+struct blamed {
+	size_t first, n;
+	bool made;
+};
+
 /* Rows are thread by thread: their numbers are SQL_ROW(thread, item of it). */
 #define SQL_ROW(thread, item) ((size_t)(thread) << 32 | (item))
 #define SQL_THREAD(row) ((uint32_t)((row) >> 32))
@@ -36,10 +62,125 @@ struct path_sql {
 	struct path_run r;
 	struct path_ask ask;
 	bool loaded;
-	struct path_lists *lists;
+	struct sql_list *of; /* by thread; made when it is first asked for */
+	bool numbered;
+	struct sql_edge *edge; /* of the threads whose list is made */
+	size_t n_edge, cap_edge;
 	struct sql_wait at;
-	struct path_blame *blame;
+	struct blame_row *blame; /* thread by thread, as they were asked for */
+	size_t n_blame, cap_blame;
+	struct blamed *blamed;	   /* by thread */
+	uint32_t *order;	   /* all blame, by time; NULL: not yet */
+	struct intern blame_index; /* rows of the thread that is made */
 };
+
+/* ---- the waits and wake-ups of each thread */
+
+static const struct sql_list *sql_list_of(struct path_sql *s, uint32_t thread)
+{
+	const struct proofs *p = s->r.proofs;
+	struct sql_list *of = &s->of[thread];
+	struct path_walk at = { .thread = thread };
+	struct path_wait w;
+	size_t n;
+
+	if (of->made)
+		return of;
+	of->made = true;
+	n = proofs_pieces(s->r.proofs, thread);
+	/* Pieces that were made of nothing leave edges that ended no
+	 * wait. */
+	mem_reach(s->edge, s->n_edge, s->cap_edge, proofs_edges(p));
+	for (size_t k = 0; k < n; k++) {
+		const struct proof_piece pc = proofs_piece(p, thread, k);
+		struct sql_edge *e;
+
+		if (pc.edge == TIMELINE_NONE)
+			continue;
+		e = &s->edge[pc.edge];
+		if (!e->item) {
+			*mem_add(of->wake, of->n_wake, of->cap_wake) = pc.edge;
+			e->item = (uint32_t)of->n_wake;
+		}
+		raise_to(e->link, pc.link);
+	}
+	while (path_next_of_thread(&s->r, &at, &w))
+		*mem_add(of->wait, of->n_wait, of->cap_wait) = w.piece;
+	return of;
+}
+
+/* Ids need the lists of all threads. */
+static void sql_number(struct path_sql *s)
+{
+	int64_t waits = 0;
+	int64_t wakes = 0;
+
+	for (uint32_t i = 0; !s->numbered && i < s->r.t->n_thread; i++) {
+		const struct sql_list *of = sql_list_of(s, i);
+
+		s->of[i].waits = waits;
+		s->of[i].wakes = wakes;
+		waits += (int64_t)of->n_wait;
+		wakes += (int64_t)of->n_wake;
+	}
+	s->numbered = true;
+}
+
+/* ---- what waits are put down to */
+
+COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
+		   sum.state, sum.proof);
+
+COMPARE_FUNCTION_OF(blame_compare_places, uint32_t, struct blame_row,
+		    blame_compare(&of[*x], &of[*y]));
+
+static void blame_take_wait(struct path_sql *s, const struct path_wait *w)
+{
+	struct blamed *of = &s->blamed[w->thread];
+	struct chain c = { 0 };
+	struct path_sum *sum;
+	size_t n;
+
+	path_chain(&s->r, w->thread, w->from, w->to, &c);
+	sum = path_sums(&c, true, &n);
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t key[3] = { sum[k].thread, (uint32_t)sum[k].state,
+					  (uint32_t)sum[k].proof };
+		uint32_t id =
+			intern_add_bytes(&s->blame_index, key, sizeof(key));
+		struct blame_row *row;
+
+		if (id == of->n) {
+			*mem_add(s->blame, s->n_blame, s->cap_blame) =
+				(struct blame_row){ .thread = w->thread,
+						    .sum = sum[k] };
+			s->blame[of->first + of->n++].sum.ns = 0;
+		}
+		row = &s->blame[of->first + id];
+		row->sum.ns += sum[k].ns;
+		row->waits++;
+	}
+	free(sum);
+	chain_release(&c);
+}
+
+/* Returns the rows of a thread, which are made when it is first asked for. */
+static const struct blamed *blame_of(struct path_sql *s, uint32_t thread)
+{
+	struct blamed *of = &s->blamed[thread];
+	struct path_walk at = { .thread = thread };
+	struct path_wait w;
+
+	if (of->made)
+		return of;
+	of->made = true;
+	of->first = s->n_blame;
+	while (path_next_of_thread(&s->r, &at, &w))
+		blame_take_wait(s, &w);
+	sort_items(s->blame + of->first, of->n, blame_compare);
+	intern_release(&s->blame_index);
+	return of;
+}
 
 /* ---- what all tables are made of */
 
@@ -102,10 +243,18 @@ static bool sql_thread_row(const struct path_sql *s,
 static size_t sql_row_of(struct path_sql *s, const struct virtual_ask *ask,
 			 bool wakes, size_t row)
 {
-	uint32_t thread;
-	size_t item;
+	const struct sql_list *of;
+	size_t thread, item;
 
-	return path_lists_find(s->lists, ask->id, wakes, &thread, &item) &&
+	sql_number(s);
+	thread = search_where(s->r.t->n_thread, i,
+			      (wakes ? s->of[i].wakes : s->of[i].waits) >=
+				      ask->id);
+	if (ask->id <= 0 || !thread--)
+		return VIRTUAL_END;
+	of = &s->of[thread];
+	item = (size_t)(ask->id - 1 - (wakes ? of->wakes : of->waits));
+	return item < (wakes ? of->n_wake : of->n_wait) &&
 			       SQL_ROW(thread, item) >= row
 		       ? SQL_ROW(thread, item)
 		       : VIRTUAL_END;
@@ -120,15 +269,10 @@ static int sql_load(void *arg, struct err *err)
 		return 0;
 	if (path_open(&s->r, s->r.db, s->r.path, err))
 		return -1;
-	s->lists = path_lists_new(&s->r);
-	s->blame = path_blame_new(&s->r);
+	s->of = mem_new(s->r.t->n_thread + 1, sizeof(*s->of));
+	s->blamed = mem_new(s->r.t->n_thread + 1, sizeof(*s->blamed));
 	s->loaded = true;
 	return 0;
-}
-
-static void sql_int(struct value *v, int64_t n)
-{
-	*v = (struct value){ .kind = VALUE_INT, .num = n };
 }
 
 /* A column that needs no more than is at hand; NULL if it is not known. */
@@ -140,26 +284,19 @@ struct sql_number {
 static void sql_int_if(struct value *v, const struct sql_number *number)
 {
 	if (number->known)
-		sql_int(v, number->n);
+		virtual_int(v, number->n);
 }
 
 /* NULL for `none`. */
 static void sql_int_or(struct value *v, int64_t n, int64_t none)
 {
 	if (n != none)
-		sql_int(v, n);
+		virtual_int(v, n);
 }
 
 static void sql_text(struct value *v, const char *text)
 {
 	*v = (struct value){ .kind = VALUE_TEXT, .text = text };
-}
-
-/* "" is NULL. */
-static void sql_text_or_null(struct value *v, const char *text)
-{
-	if (text && *text)
-		sql_text(v, text);
 }
 
 /* The premise of all that is proved, which a record of the state has not, or of
@@ -177,15 +314,17 @@ static void sql_state_proof(const struct path_sql *s, uint32_t thread,
 	if (column == COMPUTED_STATE_INTERVAL_PROOF)
 		sql_text(v, proof_key_of((enum proof)pc->proof, all || own));
 	else
-		sql_text_or_null(v, limits_keys(own));
+		virtual_text(v, limits_keys(own));
 }
 
 /* The id of the wake-up that ended something of a thread, if one did. */
-static void sql_wake_id(const struct path_sql *s, uint32_t thread,
-			uint32_t edge, struct value *v)
+static void sql_wake_id(struct path_sql *s, uint32_t thread, uint32_t edge,
+			struct value *v)
 {
-	if (edge != TIMELINE_NONE)
-		sql_int(v, path_list_wake_id(s->lists, thread, edge));
+	if (edge == TIMELINE_NONE)
+		return;
+	sql_number(s);
+	virtual_int(v, s->of[thread].wakes + s->edge[edge].item);
 }
 
 /* ---- stay */
@@ -242,12 +381,11 @@ static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 	if (column == COMPUTED_STAY_COMM)
 		sql_text(v, path_comm(&s->r, st.thread));
 	else if (column == COMPUTED_STAY_STATE)
-		sql_text_or_null(v,
-				 st.exact_to ? offcpu_state(st.state) : NULL);
+		virtual_text(v, st.exact_to ? offcpu_state(st.state) : NULL);
 	else if (column == COMPUTED_STAY_EVENT)
 		sql_int_or(v, timeline_stay_out(&st), 0);
 	else
-		sql_int(v, number[column]);
+		virtual_int(v, number[column]);
 }
 
 /* ---- state_interval */
@@ -281,7 +419,7 @@ static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 
 	if (pc->state == PIECE_READY &&
 	    account_occupant(s->r.t, pc->cpu, pc->from, pc->to, &o))
-		sql_int(v, timeline_tid(s->r.t, o.thread));
+		virtual_int(v, timeline_tid(s->r.t, o.thread));
 }
 
 /* The first loss that hides more of a piece, if table loss has it. */
@@ -337,7 +475,7 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 static size_t sql_seek_wake(struct path_sql *s, const struct virtual_ask *ask,
 			    uint32_t thread, size_t at)
 {
-	const struct path_list *of = path_list_of(s->lists, thread);
+	const struct sql_list *of = sql_list_of(s, thread);
 
 	for (; at < of->n_wake; at++) {
 		const struct proof_edge e =
@@ -360,7 +498,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 {
 	struct path_sql *s = arg;
 	uint32_t thread = SQL_THREAD(row);
-	uint32_t edge = path_list_of(s->lists, thread)->wake[SQL_ITEM(row)];
+	uint32_t edge = sql_list_of(s, thread)->wake[SQL_ITEM(row)];
 	const struct proof_edge e = proofs_edge(s->r.proofs, edge);
 	int32_t waker = path_edge_waker(&e);
 	const struct sql_number number[] = {
@@ -379,17 +517,16 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_WAKE_CONTEXT)
 		sql_text(v, path_context(e.context));
 	else if (column == COMPUTED_WAKE_WHAT)
-		sql_text_or_null(v,
-				 wake_contexts_what(s->r.causes->contexts, &e));
+		virtual_text(v, wake_contexts_what(s->r.causes->contexts, &e));
 	else if (column == COMPUTED_WAKE_KIND)
 		sql_text(v, path_edge_kind(&e));
 	else if (column == COMPUTED_WAKE_FUNCTION)
 		/* that of a thread that was interrupted is of no thread */
-		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e.event)
-					      : NULL);
+		virtual_text(v,
+			     waker > 0 ? path_function(&s->r, e.event) : NULL);
 	else if (column == COMPUTED_WAKE_PROOF)
 		sql_text(v, proof_key_of(
-				    (enum proof)path_list_link(s->lists, edge),
+				    (enum proof)s->edge[edge].link,
 				    causes_wake_has_premise(s->r.causes, &e)));
 	else if (column == COMPUTED_WAKE_COMM)
 		sql_text(v, path_comm(&s->r, e.waiter));
@@ -405,7 +542,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 static size_t sql_seek_wait(struct path_sql *s, const struct virtual_ask *ask,
 			    uint32_t thread, size_t at)
 {
-	const struct path_list *of = path_list_of(s->lists, thread);
+	const struct sql_list *of = sql_list_of(s, thread);
 	const struct proofs *p = s->r.proofs;
 	size_t n = of->n_wait;
 
@@ -433,8 +570,7 @@ static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
 	size_t end;
 
 	return path_wait_of(&s->r, thread,
-			    path_list_of(s->lists, thread)->wait[SQL_ITEM(row)],
-			    &end);
+			    sql_list_of(s, thread)->wait[SQL_ITEM(row)], &end);
 }
 
 /* Sums what is proved of a wait; all else is unknown. */
@@ -462,15 +598,6 @@ static const struct sql_wait *sql_sum_wait(struct path_sql *s,
 	return w;
 }
 
-/* What it waited for, by the stack of its begin. */
-static void sql_wait_cause(struct path_sql *s, const struct path_wait *w,
-			   struct value *v)
-{
-	sql_text_or_null(v, wait_cause_word(wait_causes_get(
-				    s->r.words, w->bits,
-				    causes_stack(s->r.causes, w->out))));
-}
-
 /* What its chain tells. */
 static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 			   struct value *v)
@@ -490,15 +617,15 @@ static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 		chain_release(&c);
 	}
 	if (column == COMPUTED_WAIT_PROVED_NS)
-		sql_int(v, (int64_t)w->proved);
+		virtual_int(v, (int64_t)w->proved);
 	else if (column == COMPUTED_WAIT_BY_TID)
-		sql_int(v, timeline_tid(s->r.t, w->most.thread));
+		virtual_int(v, timeline_tid(s->r.t, w->most.thread));
 	else if (column == COMPUTED_WAIT_BY_COMM)
 		sql_text(v, path_comm(&s->r, w->most.thread));
 	else if (column == COMPUTED_WAIT_BY_STATE)
 		sql_text(v, chain_state_word(w->most.state));
 	else if (column == COMPUTED_WAIT_BY_NS)
-		sql_int(v, (int64_t)w->most.ns);
+		virtual_int(v, (int64_t)w->most.ns);
 }
 
 static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
@@ -528,34 +655,52 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 		[COMPUTED_WAIT_EVENT] = { w->out, w->out != 0 },
 	};
 
-	if (column == COMPUTED_WAIT_ID)
-		sql_int(v,
-			path_list_wait_id(s->lists, w->thread, SQL_ITEM(row)));
-	else if (column == COMPUTED_WAIT_COMM)
+	if (column == COMPUTED_WAIT_ID) {
+		sql_number(s);
+		virtual_int(v, s->of[w->thread].waits + SQL_ITEM(row) + 1);
+	} else if (column == COMPUTED_WAIT_COMM)
 		sql_text(v, path_comm(&s->r, w->thread));
 	else if (column == COMPUTED_WAIT_STATE)
 		sql_text(v, offcpu_state(w->bits));
 	else if (column == COMPUTED_WAIT_FUNCTION)
-		sql_text_or_null(v, path_function(&s->r, w->out));
+		virtual_text(v, path_function(&s->r, w->out));
 	else if (column == COMPUTED_WAIT_CAUSE)
-		sql_wait_cause(s, w, v);
+		/* by the stack of its begin */
+		virtual_text(v, wait_cause_word(wait_causes_get(
+					s->r.words, w->bits,
+					causes_stack(s->r.causes, w->out))));
 	else if (column == COMPUTED_WAIT_WAKE)
 		sql_wake_id(s, w->thread, sql_sum_wait(s, at)->edge, v);
 	else if (column >= COMPUTED_WAIT_PROVED_NS)
 		sql_wait_chain(s, at, column, v);
 	else if (column >= COMPUTED_WAIT_BLOCKED_NS)
-		sql_int(v, (int64_t)sql_sum_wait(s, at)->ns[part[column]]);
+		virtual_int(v, (int64_t)sql_sum_wait(s, at)->ns[part[column]]);
 	else
 		sql_int_if(v, &number[column]);
 }
 
 /* ---- blame */
 
+/* Returns NULL after the last; valid until the next call. */
 static const struct blame_row *sql_blame(struct path_sql *s, size_t row)
 {
-	return SQL_THREAD(row) ? path_blame_row(s->blame, SQL_THREAD(row) - 1,
-						SQL_ITEM(row))
-			       : path_blame_any(s->blame, row);
+	const struct blamed *of =
+		SQL_THREAD(row) ? blame_of(s, SQL_THREAD(row) - 1) : NULL;
+
+	if (of)
+		return SQL_ITEM(row) < of->n
+			       ? &s->blame[of->first + SQL_ITEM(row)]
+			       : NULL;
+	if (!s->order) {
+		for (uint32_t k = 0; k < s->r.t->n_thread; k++)
+			blame_of(s, k);
+		s->order = mem_new(s->n_blame + 1, sizeof(*s->order));
+		for (size_t k = 0; k < s->n_blame; k++)
+			s->order[k] = (uint32_t)k;
+		sort_items_by(s->order, s->n_blame, blame_compare_places,
+			      s->blame);
+	}
+	return row < s->n_blame ? &s->blame[s->order[row]] : NULL;
 }
 
 static size_t sql_next_blame(void *arg, const struct virtual_ask *ask,
@@ -589,7 +734,7 @@ static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
 		sql_text(v, proof_key_of(b->sum.proof,
 					 causes_premise(s->r.causes).words));
 	else
-		sql_int(v, number[column]);
+		virtual_int(v, number[column]);
 }
 
 /* ---- the tables */
@@ -628,8 +773,9 @@ void path_sql_free(struct path_sql *s)
 {
 	if (!s)
 		return;
-	path_lists_free(s->lists);
-	path_blame_free(s->blame);
+	for (uint32_t i = 0; s->of && i < s->r.t->n_thread; i++)
+		free_all(s->of[i].wait, s->of[i].wake);
+	free_all(s->of, s->edge, s->blame, s->blamed, s->order);
 	path_close(&s->r);
 	free(s);
 }

@@ -62,10 +62,10 @@ void timed_begin(struct timed *d, const struct timed_ask *ask)
 	d->t.between = waits ? BETWEEN_WAITS : BETWEEN;
 }
 
-static void timed_take(struct timed *d, const struct interval *i,
-		       const char *kind, const char *name,
-		       const struct intervals_thread *t)
+static void timed_take(void *arg, const struct interval *i, const char *kind,
+		       const char *name, const struct intervals_thread *t)
 {
+	struct timed *d = arg;
 	const struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
 	struct interval_range range;
@@ -102,28 +102,6 @@ static void timed_take_interval(void *arg, const struct interval *i)
 	timed_take(d, i, d->iv->pair[i->pair].kind->word,
 		   intern_get(&d->iv->names, i->name),
 		   intervals_thread(d->iv, i->thread));
-}
-
-static void timed_take_sched(void *arg, const struct interval *i,
-			     const char *kind, const char *name,
-			     const struct intervals_thread *t)
-{
-	timed_take(arg, i, kind, name, t);
-}
-
-/* Reads the times of the scheduler of one run. */
-static int timed_read_sched(struct timed *d, struct store *db, const char *path,
-			    struct err *err)
-{
-	struct timings_run *run = &d->t.run[d->t.n_run - 1];
-	struct latency_sched *s = latency_sched_open(db, path, err);
-
-	if (!s)
-		return -1;
-	latency_sched_span(s, &run->from, &run->to);
-	latency_sched_each(s, d->ask.kind, timed_take_sched, d);
-	latency_sched_close(s);
-	return 0;
 }
 
 /* Reads the pairs of events of one run, or counts them. */
@@ -227,7 +205,6 @@ out:
 	free(place);
 }
 
-/* Reads the waits of one run. */
 static int timed_read_waits(struct timed *d, struct store *db, const char *path,
 			    struct err *err)
 {
@@ -476,7 +453,6 @@ static int timed_find_program(struct timed_parts *p, struct path_program *of,
 	return rc;
 }
 
-/* Reads the parts of the time of one run. */
 static int timed_read_program(struct timed *d, struct store *db,
 			      const char *path, struct err *err)
 {
@@ -688,9 +664,17 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 		rc = timed_read_threads(d, db, path, err);
 		break;
 	case TIMED_PAIRS:
-		rc = d->ask.kind && latency_sched_has(d->ask.kind)
-			     ? timed_read_sched(d, db, path, err)
-			     : timed_read_pairs(d, d->ask.kind, db, path, err);
+		if (!d->ask.kind || !latency_sched_has(d->ask.kind)) {
+			rc = timed_read_pairs(d, d->ask.kind, db, path, err);
+			break;
+		}
+		struct latency_sched *s = latency_sched_open(db, path, err);
+
+		if (!s)
+			return -1;
+		latency_sched_span(s, &run->from, &run->to);
+		latency_sched_each(s, d->ask.kind, timed_take, d);
+		latency_sched_close(s);
 	}
 	if (rc)
 		return -1;

@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct err;
-struct store;
-struct value;
+#include "schema/db/rows.h"
 
 /* What a statement wants of the rows; more may be given. */
 struct virtual_ask {
@@ -37,7 +35,20 @@ struct virtual_table {
 	int tid, t0, t1; /* those columns; 0: it has none */
 };
 
-/* Adds n tables. They and arg must live until store_close(). Returns 0, or -1
+/* Set a cell to a number, and to a text, which is NULL if it is "". */
+static inline void virtual_int(struct value *v, int64_t n)
+{
+	*v = (struct value){ .kind = VALUE_INT, .num = n };
+}
+
+static inline void virtual_text(struct value *v, const char *text)
+{
+	if (text && *text)
+		*v = (struct value){ .kind = VALUE_TEXT, .text = text };
+}
+
+/* Adds n tables.
+ They and arg must live until store_close(). Returns 0, or -1
  * and *err. */
 int store_give_tables(const struct store *db, const struct virtual_table *t,
 		      size_t n, void *arg, struct err *err);
