@@ -152,20 +152,8 @@ void callsites_find_walks(struct pass *p);
  * set no frame pointer. */
 bool callsites_is_left_by_sframe(const struct pass *p, uint32_t frame,
 				 uint32_t caller);
-/* Sets the links of frames to which nothing returns after a call, yet
- * something that Go's runtime has made look called there. */
-void callsites_find_injected(struct pass *p);
-/* Lists stack i, of which no frame is wrong, if its innermost frame may not
- * have been called from the next one. further: other such stacks go on to it.
- */
-void callsites_add_doubt(struct pass *p, uint32_t i, bool further);
 /* Returns whether there is no code at the address of a frame. */
 bool callsites_no_code(const struct pass *p, uint32_t frame);
-/* Finds what the call before a listed frame may enter; f: its file, open. */
-void callsites_find_reach(struct pass *p, struct spot *s,
-			  const struct callsite_file *f);
-/* Sets the links of those that cannot be, once all listed frames are known. */
-void callsites_settle_doubts(struct pass *p);
 /* Judges the stacks; code: stores what was found. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
 /* Finds the frames in which kernel stacks begin, by names that are proved. */
