@@ -324,23 +324,6 @@ struct trust_places {
 	struct trust_column stack, frame; /* their frame, and image */
 };
 
-static int trust_count_groups(struct trust *t, struct store *db,
-			      struct err *err)
-{
-	enum {
-		ROW,
-		N,
-		COLUMNS
-	};
-	static const char *const column[COLUMNS] = { "rowid", "n" };
-	struct rows *r = rows_ints_of(db, "sample_group", column, COLUMNS, err);
-	struct int_row row;
-
-	while (rows_step_ints(r, &row))
-		trust_tally(&t->counted, row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
-	return rows_end(r, err);
-}
-
 static void trust_tally_file(struct trust *t, uint32_t image, uint64_t n)
 {
 	if (image < t->n_file_of && t->file_of[image])
@@ -372,17 +355,16 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	struct trust_places p = { .t = t };
 	const struct store_group_walk w = { trust_place_group, &p };
 
-	if (!t->n_file_of)
-		return trust_count_groups(t, db, err);
-	int rc = trust_read_column(db, "stack", "frame", &p.stack, err) ||
-				 trust_read_column(db, "frame", "image",
-						   &p.frame, err) ||
-				 store_groups_each(db, &w, err)
-			 ? -1
-			 : 0;
+	int rc = 0;
 
-	free(p.stack.at);
-	free(p.frame.at);
+	/* where each is matters only if some files are unproved */
+	if (t->n_file_of &&
+	    (trust_read_column(db, "stack", "frame", &p.stack, err) ||
+	     trust_read_column(db, "frame", "image", &p.frame, err)))
+		rc = -1;
+	rc = rc ?: store_groups_each(db, &w, err);
+
+	free_all(p.stack.at, p.frame.at);
 	return rc;
 }
 
@@ -477,18 +459,9 @@ void trust_free(struct trust *t)
 		free(t->rule[i].path);
 	for (size_t i = 0; i < t->n_end; i++)
 		free(t->end[i].function);
-	free(t->rule);
-	free(t->end);
-	free(t->end_of);
-	free(t->judged);
-	free(t->image);
-	free(t->unwound);
-	free(t->ends);
-	free(t->bytes);
-	free_all(t->depth, t->walked);
-	free(t->file_of);
-	free(t->gone_path);
-	free(t);
+	free_all(t->rule, t->end, t->end_of, t->judged, t->image, t->unwound,
+		 t->ends, t->bytes, t->depth, t->walked, t->file_of,
+		 t->gone_path, t);
 }
 
 /* ---- counting */

@@ -196,12 +196,6 @@ static struct trust_advice trust_advise(const struct trust *t,
 
 /* ---- the sentence */
 
-/* "3.25 %" */
-static void trust_put_share(struct text_out *t, int64_t n, int64_t all)
-{
-	text_out_add(t, "%s", HUMAN_PERCENT(n, all));
-}
-
 /* Returns the only class of a kind; NULL if there are several. */
 static const struct trust_word *trust_only(const struct trust_sums *s,
 					   enum trust_kind kind)
@@ -387,8 +381,8 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 		return true;
 	}
 	if (whole) {
-		trust_put_share(out, whole, s->samples);
-		text_out_add(out, " of the %suser stacks are whole.", few);
+		text_out_add(out, "%s of the %suser stacks are whole.",
+			     HUMAN_PERCENT(whole, s->samples), few);
 	} else if (s->kind[TRUST_UNCHECKED] == left &&
 		   trust_only(s, TRUST_UNCHECKED)) {
 		text_out_add(out, "All %suser stacks", few);
@@ -411,7 +405,8 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 			continue;
 		text_out_add(out, "%s", sep);
 		if (sum->n < s->samples)
-			trust_put_share(out, sum->n, s->samples);
+			text_out_add(out, "%s",
+				     HUMAN_PERCENT(sum->n, s->samples));
 		else if (sep[0])
 			text_out_add(out, "all");
 		/* "39.39 % are unchecked for want of the file, 9.70 % for want
@@ -432,11 +427,9 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 		sep = ", ";
 		named++;
 	}
-	if (left) {
-		text_out_add(out, ", ");
-		trust_put_share(out, left, s->samples);
-		text_out_add(out, " other");
-	}
+	if (left)
+		text_out_add(out, ", %s other",
+			     HUMAN_PERCENT(left, s->samples));
 	text_out_add(out, ".");
 	return left <= last;
 }
@@ -471,7 +464,7 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	if (m.n == s->samples)
 		text_out_add(out, "all of them");
 	else
-		trust_put_share(out, m.n, s->samples);
+		text_out_add(out, "%s", HUMAN_PERCENT(m.n, s->samples));
 	text_out_add(out, ".");
 }
 
@@ -498,10 +491,9 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 	for (size_t i = KERNEL_HALVES; i-- > 0;) {
 		if (!t->half[i])
 			continue;
-		trust_put_share(out, t->half[i], all);
-		text_out_add(out, "%s %s", of, words[i]);
 		left -= t->half[i];
-		text_out_add(out, left ? ", " : ".");
+		text_out_add(out, "%s%s %s%s", HUMAN_PERCENT(t->half[i], all),
+			     of, words[i], left ? ", " : ".");
 		of = "";
 	}
 }
@@ -581,9 +573,10 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 					 : " here is another file than the one "
 					   "that ran (replaced, or in a "
 					   "container): ");
-		trust_put_share(out, t->gone, t->counted);
-		text_out_add(out, " of the samples have no names; 'backstitch "
-				  "symbolize --symfs ");
+		text_out_add(out,
+			     "%s of the samples have no names; 'backstitch "
+			     "symbolize --symfs ",
+			     HUMAN_PERCENT(t->gone, t->counted));
 		if (t->gone_pid) {
 			text_out_add(out, "/proc/%" PRId64 "/root'",
 				     t->gone_pid);
@@ -601,18 +594,15 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 		}
 		text_out_add(out, " gives them.");
 	}
-	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF) {
-		text_out_add(out, " Nothing proves the names of ");
-		trust_put_share(out, t->unproved, t->counted);
-		text_out_add(out, " of the samples.");
-	}
+	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF)
+		text_out_add(out,
+			     " Nothing proves the names of %s of the samples.",
+			     HUMAN_PERCENT(t->unproved, t->counted));
 	const int64_t tables = t->walk[WALK_SFRAME] + t->walk[WALK_BOTH];
 
-	if (tables && s->samples) {
-		text_out_add(out, " ");
-		trust_put_share(out, tables, s->samples);
-		text_out_add(out, " were walked by SFrame.");
-	}
+	if (tables && s->samples)
+		text_out_add(out, " %s were walked by SFrame.",
+			     HUMAN_PERCENT(tables, s->samples));
 	if (trust_kernel_wrong(t) && !first) {
 		text_out_add(out, " ");
 		trust_put_kernel(t, out);
