@@ -164,8 +164,7 @@ static struct store *maker_let_go(struct maker *mk)
 	deferral_free(mk->w->deferral);
 	fields_free(mk->w->fields);
 	table_release(&mk->w->said);
-	free(mk->w->payload_rows);
-	free(mk->w);
+	free_all(mk->w->payload_rows, mk->w);
 	db->writable = false;
 	free(mk);
 	return db;

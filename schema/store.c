@@ -108,8 +108,7 @@ void store_close(struct store *db)
 		return;
 	guard_close(db->db, db->guard);
 	sums_code_free(db->sums);
-	free_all(db->group, db->taking, db->path);
-	free(db);
+	free_all(db->group, db->taking, db->path, db);
 }
 
 int store_functions(struct store *db,

@@ -568,8 +568,7 @@ void causes_free(struct causes *c)
 	free(c->tid);
 	causes_names_free(c->names);
 	thread_names_release(c->told);
-	free(c->told);
-	free_all(c->stack, c->slept);
+	free_all(c->told, c->stack, c->slept);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
 	wake_contexts_free(c->contexts);

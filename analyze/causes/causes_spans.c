@@ -448,8 +448,7 @@ struct causes_spans *causes_spans_load(struct store *db, bool threads,
 			if (s->kernel[k].capture == s->capture)
 				s->most = &s->kernel[k];
 	}
-	free(f.type);
-	free(f.choice);
+	free_all(f.type, f.choice);
 	if (!rc)
 		return s;
 	causes_spans_free(s);

@@ -462,8 +462,7 @@ void causes_types_release(struct causes_types *ts)
 		rows_close(ts->table[i].rows);
 		free(ts->table[i].name);
 	}
-	free(ts->table);
-	free(ts->type);
+	free_all(ts->table, ts->type);
 }
 
 const struct causes_type *causes_types_sampled(const struct causes_types *ts,

@@ -100,8 +100,7 @@ char *chain_held_words(struct proofs *p, const struct timeline *t,
 
 void chain_release(struct chain *c)
 {
-	free(c->segment);
-	free(c->path);
+	free_all(c->segment, c->path);
 	*c = (struct chain){ 0 };
 }
 

@@ -112,7 +112,6 @@ void packed_times_release(struct packed_times *m)
 {
 	for (size_t i = 0; i < m->n_row; i++)
 		free(m->row[i].byte);
-	free(m->row);
-	free(m->open);
+	free_all(m->row, m->open);
 	*m = (struct packed_times){ 0 };
 }

@@ -334,8 +334,7 @@ void proofs_free(struct proofs *p)
 	free(p->of);
 	loss_ends_release(&p->hides.ends);
 	loss_ends_release(&p->hides.holding);
-	free_all(p->odd, p->idle, p->hides.loss, p->hides.own);
-	free(p);
+	free_all(p->odd, p->idle, p->hides.loss, p->hides.own, p);
 }
 
 uint32_t proofs_edges(const struct proofs *p)

@@ -72,9 +72,8 @@ static void cause_known_free(struct diff_rows *d)
 	for (size_t i = 0; i < d->n; i++) {
 		struct cause_stacks *s = d->known[i];
 
-		for (int side = 0; s && side < 2; side++) {
+		for (int side = 0; s && side < 2; side++)
 			free_all(s->self[side], s->above[side]);
-		}
 		free(s);
 	}
 	free(d->known);

@@ -354,9 +354,8 @@ void diff_rows_free(struct diff_rows *d)
 		return;
 	for (size_t i = 0; i < d->n_run; i++)
 		free(d->of_row[i]);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		free_all(d->place[i], d->count[i]);
-	}
 	free_all(d->of_row, d->build, d->tier, d->row, d->whole.run, d->left,
 		 d);
 }

@@ -161,8 +161,7 @@ void futex_locks_close(struct futex_locks *l)
 	table_release(&l->by_key);
 	table_release(&l->by_process);
 	table_release(&l->by_addr);
-	free(l->known);
-	free(l);
+	free_all(l->known, l);
 }
 
 /* Returns the name of the variable at an address of a mapping; TABLE_NONE: it

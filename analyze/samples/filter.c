@@ -125,8 +125,7 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 
 		text_out_add(&t->sql, wild ? "%smatch(%s, %s)" : "%s%s = %s",
 			     sep, column, quoted);
-		free_all(quoted, text);
-		free(one);
+		free_all(quoted, text, one);
 		return;
 	}
 	if (v->n == FILTER_VALUES || len >= sizeof(v->text) - v->len) {

@@ -31,10 +31,7 @@ void flame_tree_free(struct flame_tree *t)
 	if (!t)
 		return;
 	table_release(&t->index);
-	free(t->node);
-	free(t->child);
-	free(t->place);
-	free(t);
+	free_all(t->node, t->child, t->place, t);
 }
 
 uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
@@ -137,8 +134,7 @@ void flame_tree_finish(struct flame_tree *t)
 		t->child[i] = key[i].node;
 		t->place[key[i].node] = (uint32_t)i;
 	}
-	free(rank);
-	free(key);
+	free_all(rank, key);
 }
 
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip)

@@ -26,8 +26,7 @@ void labels_free(struct labels *l)
 	shown_names_free(l->names);
 	table_release(&l->index);
 	arena_release(&l->text);
-	free(l->item);
-	free(l);
+	free_all(l->item, l);
 }
 
 int label_compare(const struct label *a, const struct label *b)

@@ -124,9 +124,7 @@ void label_facts_free(struct label_facts *f)
 {
 	if (!f)
 		return;
-	free(f->fact);
-	free(f->several);
-	free(f->bogus);
+	free_all(f->fact, f->several, f->bogus);
 	intern_release(&f->places);
 	arena_release(&f->text);
 	free(f);

@@ -62,9 +62,7 @@ void pick_free(struct pick *p)
 		return;
 	for (size_t i = 0; i < p->n; i++)
 		regfree(&p->regex[i]);
-	free(p->regex);
-	free(p->bits);
-	free(p);
+	free_all(p->regex, p->bits, p);
 }
 
 static uint64_t bits_of(struct pick *p, uint32_t label)

@@ -57,13 +57,8 @@ void report_rows_free(struct report_rows *r)
 		return;
 	labels_free(r->labels);
 	intern_release(&r->index);
-	free(r->row_label);
-	free(r->row_of);
-	free(r->row_of_frame);
-	free(r->row);
-	free(r->hit);
-	free(r->stack);
-	free(r);
+	free_all(r->row_label, r->row_of, r->row_of_frame, r->row, r->hit,
+		 r->stack, r);
 }
 
 struct report_rows *report_rows_empty(const struct labels *labels,
@@ -430,8 +425,7 @@ struct report_rows *report_rows_classed(struct stacks *s, int event,
 					g->samples);
 	}
 	r->trust = NULL;
-	free(l.label);
-	free(l.from);
+	free_all(l.label, l.from);
 	return r;
 }
 
@@ -454,8 +448,7 @@ static uint32_t report_rows_behind_gap(struct report_rows *r, uint32_t next,
 	l.name = name.buf;
 	l.kind = LABEL_MISSING;
 	next = labels_add(r->labels, &l);
-	free(shown.buf);
-	free(name.buf);
+	free_all(shown.buf, name.buf);
 	return next;
 }
 

@@ -273,10 +273,7 @@ void stack_names_free(struct stack_names *sn)
 {
 	if (!sn)
 		return;
-	free(sn->image);
-	free(sn->frame);
-	free(sn->inline_at);
-	free(sn->what);
+	free_all(sn->image, sn->frame, sn->inline_at, sn->what);
 	arena_release(&sn->text);
 	free(sn);
 }

@@ -470,13 +470,9 @@ void stacks_free(struct stacks *s)
 	intern_release(&s->field);
 	intern_release(&s->event_names);
 	payloads_close(s->payloads);
-	free(s->group);
-	free(s->event);
-	free(s->type);
-	free(s->comm);
+	free_all(s->group, s->event, s->type, s->comm);
 	thread_names_release(&s->told);
-	free(s->first);
-	free(s);
+	free_all(s->first, s);
 }
 
 const struct stacks_group *stacks_next(const struct stacks *s, int event,

@@ -658,8 +658,7 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 		return;
 	waits_close_part(w);
 	waits_parts_release(&w->parts);
-	free(w->out);
-	free(w);
+	free_all(w->out, w);
 }
 
 static int waits_end(const struct waits *w, struct err *err)
