@@ -865,11 +865,10 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 
 int callsites_put_trust(struct pass *p, struct err *err)
 {
-	const struct store_group_walk w = { callsites_take_group, p };
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
 
-	if (store_groups_made(p->mk, &w, err))
+	if (store_groups_made(p->mk, callsites_take_group, p, err))
 		return -1;
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {

@@ -342,10 +342,9 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	int rc;
 
 	struct threads t = { .p = p };
-	const struct store_group_walk take = { callsites_take_thread, &t };
-	const struct store_group_walk mark = { callsites_mark_leaf, &t };
-	bool failed = store_groups_made(p->mk, &take, err) ||
-		      store_groups_made(p->mk, &mark, err);
+	bool failed =
+		store_groups_made(p->mk, callsites_take_thread, &t, err) ||
+		store_groups_made(p->mk, callsites_mark_leaf, &t, err);
 
 	free(t.at);
 	if (failed)

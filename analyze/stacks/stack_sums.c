@@ -115,7 +115,6 @@ int stack_sums_read(struct store *db, const struct known_code *code,
 		    struct stack_sum **sums, size_t *n, struct err *err)
 {
 	struct stack_sums s = { .code = code };
-	const struct store_group_walk w = { stack_sums_take, &s };
 	int ret;
 
 	for (size_t i = 1; i < code->n_chain; i++) {
@@ -129,7 +128,7 @@ int stack_sums_read(struct store *db, const struct known_code *code,
 		if (!s.chain[c->ended][c->stack])
 			s.chain[c->ended][c->stack] = (uint32_t)i;
 	}
-	ret = store_groups_each(db, &w, err);
+	ret = store_groups_each(db, stack_sums_take, &s, err);
 	if (!ret && !s.unsound) {
 		struct rows *r = rows_of(db, "sampled", err);
 		bool same = rows_step(r) &&

@@ -332,7 +332,6 @@ static void trust_tally_file(struct trust *t, uint32_t image, uint64_t n)
 			    n);
 }
 
-/* A function for store_groups_each(). */
 static int trust_place_group(void *arg, const struct store_group *g,
 			     struct err *err UNUSED)
 {
@@ -353,7 +352,6 @@ static int trust_place_group(void *arg, const struct store_group *g,
 static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 {
 	struct trust_places p = { .t = t };
-	const struct store_group_walk w = { trust_place_group, &p };
 
 	int rc = 0;
 
@@ -362,7 +360,7 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	    (trust_read_column(db, "stack", "frame", &p.stack, err) ||
 	     trust_read_column(db, "frame", "image", &p.frame, err)))
 		rc = -1;
-	rc = rc ?: store_groups_each(db, &w, err);
+	rc = rc ?: store_groups_each(db, trust_place_group, &p, err);
 
 	free_all(p.stack.at, p.frame.at);
 	return rc;

@@ -17,7 +17,7 @@ enum group_columns {
 	GROUP_COLUMNS
 };
 
-int store_groups_each(const struct store *db, const struct store_group_walk *w,
+int store_groups_each(const struct store *db, store_group_fn *fn, void *arg,
 		      struct err *err)
 {
 	if (!db || !db->group) {
@@ -46,7 +46,7 @@ int store_groups_each(const struct store *db, const struct store_group_walk *w,
 				.n = row.v[GROUP_N],
 			};
 
-			rc = w->fn(w->arg, &g, err);
+			rc = fn(arg, &g, err);
 			if (rc)
 				break;
 		}
@@ -67,7 +67,7 @@ int store_groups_each(const struct store *db, const struct store_group_walk *w,
 			.n = s->n,
 		};
 
-		if (s->n && w->fn(w->arg, &g, err))
+		if (s->n && fn(arg, &g, err))
 			return -1;
 	}
 	return 0;

@@ -12,13 +12,11 @@ struct store_group {
 	int64_t mark, kernel_mark;
 	int64_t weight, n;
 };
-struct store_group_walk {
-	int (*fn)(void *arg, const struct store_group *g, struct err *err);
-	void *arg;
-};
+typedef int store_group_fn(void *arg, const struct store_group *g,
+			   struct err *err);
 /* Calls fn for each group, in the order of the rows. Returns 0, or -1 and *err,
  * also of fn. */
-int store_groups_each(const struct store *db, const struct store_group_walk *w,
+int store_groups_each(const struct store *db, store_group_fn *fn, void *arg,
 		      struct err *err);
 
 /* A group in memory, 32 bytes: reading one touches one cache line. The parts

@@ -420,12 +420,12 @@ int store_groups_end(struct maker *mk, struct err *err)
 	return mk->db->sums && !sg->part ? 0 : sample_groups_write(mk, err);
 }
 
-int store_groups_made(struct maker *mk, const struct store_group_walk *w,
+int store_groups_made(struct maker *mk, store_group_fn *fn, void *arg,
 		      struct err *err)
 {
 	if (!mk->db->group && tables_link(mk, err))
 		return -1;
-	return store_groups_each(maker_read(mk, err), w, err);
+	return store_groups_each(maker_read(mk, err), fn, arg, err);
 }
 
 int sample_groups_make(struct maker *mk, struct err *err)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "schema/db/door.h"
+#include "schema/db/groups.h"
 #include "stitch/audit/callsite.h"
 
 struct align_out;
@@ -23,7 +24,6 @@ struct ledger;
 struct section_used;
 struct segment;
 struct source;
-struct store_group_walk;
 struct symbol;
 
 /* Writes a source's row and those of its event types. Called after its scan,
@@ -167,7 +167,7 @@ int store_again(struct maker *mk, int64_t from, int64_t until,
 		store_again_fn *fn, void *arg, struct err *err);
 /* Calls fn for each group of samples, after store_groups_end(): as
  * store_groups_each(), whose rows it makes readable if it must. */
-int store_groups_made(struct maker *mk, const struct store_group_walk *w,
+int store_groups_made(struct maker *mk, store_group_fn *fn, void *arg,
 		      struct err *err);
 /* Ends the sums of samples. Call it after the last sample was stored, before
  * they are read. */

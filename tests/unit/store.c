@@ -296,7 +296,6 @@ END_TEST
 START_TEST(sums_need_no_events_but_those_that_asked)
 {
 	struct store_group sum = { .n = 0 };
-	const struct store_group_walk walk = { store_add_group, &sum };
 	uint64_t symoff;
 
 	struct record asks = { .kind = REC_SAMPLE };
@@ -315,7 +314,7 @@ START_TEST(sums_need_no_events_but_those_that_asked)
 	mkstore_name_all();
 	mkstore_finish();
 	mkstore_expect("SELECT id FROM event", "2\n");
-	ok(store_groups_each(run.db, &walk, &err));
+	ok(store_groups_each(run.db, store_add_group, &sum, &err));
 	ck_assert_int_eq(sum.n, 3);
 	ck_assert_int_eq(sum.weight, 70);
 	ck_assert_ptr_eq(store_sums_code(run.db), run.fr);
