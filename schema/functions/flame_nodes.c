@@ -140,6 +140,7 @@ uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
 	return at == FLAME_ROOT ? at : flame_nodes_step_in(t, at, stack);
 }
 
+/* The heaviest child is last. */
 static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 {
 	const struct flame_nodes *t = arg;
@@ -147,10 +148,10 @@ static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 	const struct flame_item *y = &t->item[*(const uint32_t *)b];
 
 	return compare_numbers(x->parent, y->parent)
-		       ?: compare_numbers(y->weight, x->weight)
-		       ?: strcmp(intern_get(&t->names, x->name),
-				 intern_get(&t->names, y->name))
-		       ?: compare_numbers(x->image, y->image);
+		       ?: compare_numbers(x->weight, y->weight)
+		       ?: strcmp(intern_get(&t->names, y->name),
+				 intern_get(&t->names, x->name))
+		       ?: compare_numbers(y->image, x->image);
 }
 
 int flame_nodes_finish(struct flame_nodes *t)
@@ -161,9 +162,9 @@ int flame_nodes_finish(struct flame_nodes *t)
 	 * numbers. */
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < t->n_item; i++)
+	for (size_t i = 0; i < n; i++)
 		t->item[i].weight = t->item[i].self;
-	for (size_t i = t->n_item; i-- > 0;) {
+	for (size_t i = n; i-- > 0;) {
 		const struct flame_item *x = &t->item[i];
 		bool top = x->parent == FLAME_ROOT;
 		uint64_t *to = top ? &all : &t->item[x->parent].weight;
@@ -174,10 +175,12 @@ int flame_nodes_finish(struct flame_nodes *t)
 		if (!top)
 			t->item[x->parent].samples += x->samples;
 	}
+	/* the children of each parent, one after the other from first[] on; n:
+	 * of no parent */
 	uint32_t *list = mem_new(n + 1, sizeof(*list));
 	uint32_t *first = mem_new(n + 1, sizeof(*first));
-	uint32_t *walk = mem_new(n + 1, sizeof(*walk));
-	uint32_t *now = mem_new(n + 1, sizeof(*now)); /* old number -> new */
+	uint32_t *left = mem_new(n + 1, sizeof(*left)); /* still to visit */
+	uint32_t *now = mem_new(n + 1, sizeof(*now));	/* old number -> new */
 	struct flame_item *item = mem_new(n + 1, sizeof(*item));
 
 	for (size_t i = 0; i <= n; i++)
@@ -190,44 +193,23 @@ int flame_nodes_finish(struct flame_nodes *t)
 
 		first[parent == FLAME_ROOT ? n : parent] = (uint32_t)i;
 	}
-	/* Writes the nodes to walk[] in depth-first order. list[] has the
-	 * children of each parent together, which begin at first[parent]. */
-	uint32_t *left =
-		mem_new(t->n_item + 1, sizeof(*left)); /* still to visit */
-	size_t n_left = 0;
-	uint32_t count = 0;
+	/* depth first: the one that was added last is next */
 	uint32_t at = FLAME_ROOT;
+	size_t n_left = 0;
 
-	do {
-		size_t slot = at == FLAME_ROOT ? t->n_item : at;
-		uint32_t k = first[slot];
-		size_t from = n_left;
-
-		for (; k < t->n_item && t->item[list[k]].parent == at; k++)
-			left[n_left++] = list[k];
-		/* the last one added is visited first */
-		for (size_t a = from, b = n_left; a + 1 < b; a++) {
-			uint32_t x = left[a];
-
-			left[a] = left[--b];
-			left[b] = x;
-		}
-		if (!n_left)
-			break;
-		at = left[--n_left];
-		walk[count++] = at;
-	} while (count < t->n_item || n_left);
-	free(left);
-	for (size_t i = 0; i < n; i++)
-		now[walk[i]] = (uint32_t)i;
 	for (size_t i = 0; i < n; i++) {
-		item[i] = t->item[walk[i]];
+		for (size_t k = first[at == FLAME_ROOT ? n : at];
+		     k < n && t->item[list[k]].parent == at; k++)
+			left[n_left++] = list[k];
+		at = left[--n_left];
+		now[at] = (uint32_t)i;
+		item[i] = t->item[at];
 		if (item[i].parent != FLAME_ROOT)
 			item[i].parent = now[item[i].parent];
 	}
 	free(t->item);
 	t->item = item;
 	t->cap_item = n + 1;
-	free_all(list, first, walk, now);
+	free_all(list, first, left, now);
 	return 0;
 }
