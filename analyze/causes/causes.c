@@ -90,36 +90,32 @@ static void causes_say_partial(struct causes *c,
 					    : "record all CPUs, perf record -a";
 }
 
-/* Where records are those of some tasks, or samples, who comes and goes is not
- * recorded. */
-static void causes_lose_all(struct causes *c, const struct causes_span *span)
-{
-	bool goes_on = span != &c->kernel->span[span->line];
-	struct timeline_loss l = { .from = goes_on ? span[-1].to : span->from,
-				   .to = span->to,
-				   .n = -1 };
-	const struct causes_capture *capture = span->capture;
-	const struct causes_type *sampled =
-		causes_types_sampled(&c->types, capture->id);
-
-	if (!capture->some && !capture->filtered && !sampled)
-		return;
-	causes_say_partial(c, capture, sampled);
-	for (l.cpu = 0; l.cpu < c->t->rules.cpus; l.cpu++)
-		timeline_lose(c->t, &l);
-}
-
 /* Adds the losses of each CPU in the order of time, as timeline_lose() wants
  * them. */
 static void causes_take_loss(void *arg, const struct causes_span *span,
 			     const struct timeline_loss *l)
 {
 	struct causes *c = arg;
+	const struct causes_capture *capture = span->capture;
+	bool goes_on = span != &c->kernel->span[span->line];
+	struct timeline_loss all = { .from = goes_on ? span[-1].to : span->from,
+				     .to = span->to,
+				     .n = -1 };
 
-	if (l)
+	if (l) {
 		timeline_lose(c->t, l);
-	else
-		causes_lose_all(c, span);
+		return;
+	}
+	/* Where records are those of some tasks, or samples, who comes and goes
+	 * is not recorded. */
+	const struct causes_type *sampled =
+		causes_types_sampled(&c->types, capture->id);
+
+	if (!capture->some && !capture->filtered && !sampled)
+		return;
+	causes_say_partial(c, capture, sampled);
+	for (; all.cpu < c->t->rules.cpus; all.cpu++)
+		timeline_lose(c->t, &all);
 }
 
 /* ---- events */
@@ -135,20 +131,6 @@ static uint32_t causes_intern_stack(struct causes *c,
 	if (id == c->n_stack)
 		*mem_add(c->stack, c->n_stack, c->cap_stack) = *s;
 	return id;
-}
-
-/* Notes who was current, and who is woken. */
-static void causes_fill_fields(const struct causes_fields *f,
-			       struct timeline_record *rec)
-{
-	int32_t current = causes_id(causes_fields_int(f, FIELDS_CURRENT));
-
-	if (current >= 0)
-		rec->current = current;
-	if (rec->kind == TIMELINE_SEEN)
-		return;
-	rec->other = causes_id(causes_fields_int(f, FIELDS_WOKEN));
-	rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
 }
 
 /* Returns whether the capture reports this time. */
@@ -226,9 +208,14 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 {
 	const struct causes_fields *f = &c->types.table[t->table - 1];
 	struct offcpu_stack stack;
+	int32_t current = causes_id(causes_fields_int(f, FIELDS_CURRENT));
 
-	if (rec->kind != TIMELINE_SWITCH)
-		causes_fill_fields(f, rec);
+	if (rec->kind != TIMELINE_SWITCH && current >= 0)
+		rec->current = current;
+	if (rec->kind != TIMELINE_SWITCH && rec->kind != TIMELINE_SEEN) {
+		rec->other = causes_id(causes_fields_int(f, FIELDS_WOKEN));
+		rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
+	}
 	if (rec->kind >= TIMELINE_WAKING) {
 		if (offcpu_stack_of(c->requests, e, &stack, err))
 			return -1;

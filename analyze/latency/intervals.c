@@ -1045,30 +1045,23 @@ static int intervals_here(struct intervals *iv, const struct event_row *e,
 	return rc;
 }
 
-/* Returns the name of the futex at which a call waits; 0: it is no such call.
- */
-static uint32_t intervals_futex(struct intervals *iv,
-				const struct intervals_role *role,
-				const struct field *f,
-				const struct event_row *e, uint32_t call)
-{
-	const struct intervals_thread *t = intervals_thread(iv, e->thread);
-	const char *arch = iv->capture[iv->type[role->type].capture].arch;
-	uint64_t addr;
-
-	if (!futexes_is(intern_get(&iv->names, call)) ||
-	    !futexes_addr(&role->futex, arch, f, &addr))
-		return 0;
-	return futex_locks_name(iv->futexes, t->process, t->pid, e->time, addr);
-}
-
 /* Stores the name of what the user asked for; 0: this record has none. */
 static int intervals_by(struct intervals *iv, const struct intervals_role *role,
 			const struct field *f, const struct event_row *e,
 			uint32_t call, uint32_t *name, struct err *err)
 {
 	if (role->futex.addr) {
-		*name = intervals_futex(iv, role, f, e, call);
+		const struct intervals_thread *t =
+			intervals_thread(iv, e->thread);
+		const char *arch =
+			iv->capture[iv->type[role->type].capture].arch;
+		uint64_t addr;
+		bool is = futexes_is(intern_get(&iv->names, call)) &&
+			  futexes_addr(&role->futex, arch, f, &addr);
+
+		*name = is ? futex_locks_name(iv->futexes, t->process, t->pid,
+					      e->time, addr)
+			   : 0;
 		return 0;
 	}
 	if (iv->callers)
@@ -1189,16 +1182,16 @@ static void intervals_take_call(struct intervals *iv,
 }
 
 /* Takes a text of trace_marker, if it is that of a begin, or of an end, of its
- * kind. Returns 0. */
-static int intervals_take_mark(struct intervals *iv,
-			       const struct intervals_role *role,
-			       const struct field *f, struct pairing_record *r)
+ * kind. */
+static void intervals_take_mark(struct intervals *iv,
+				const struct intervals_role *role,
+				const struct field *f, struct pairing_record *r)
 {
 	const char *text = role->named ? f[role->named - 1].text : NULL;
 	struct marker m;
 
 	if (!text || !marker_parse(text, &m))
-		return 0;
+		return;
 	if (m.letter == 'C' && iv->counter && r->role == PAIRING_BEGIN &&
 	    r->kind->again == PAIR_NEST) {
 		const struct intervals_counter c = {
@@ -1214,7 +1207,7 @@ static int intervals_take_mark(struct intervals *iv,
 		iv->counter(iv->arg, &c);
 	}
 	if (m.letter != r->kind->marks[r->role == PAIRING_END])
-		return 0;
+		return;
 	if (m.name.n)
 		r->name = intern_add_bytes(&iv->names, m.name.p, m.name.n);
 	if (r->kind->again != PAIR_NEST) {
@@ -1226,7 +1219,6 @@ static int intervals_take_mark(struct intervals *iv,
 		r->key[2] = intern_add_bytes(&iv->names, last.p, last.n);
 	}
 	pairing_take(iv->pairing, r);
-	return 0;
 }
 
 static int intervals_take(struct intervals *iv, const struct event_row *e,
@@ -1258,8 +1250,10 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		iv->sums.no_thread++;
 		return 0;
 	}
-	if (k->marks)
-		return intervals_take_mark(iv, role, f, &r);
+	if (k->marks) {
+		intervals_take_mark(iv, role, f, &r);
+		return 0;
+	}
 	for (size_t i = 0; i < PAIR_KEYS; i++)
 		r.key[i] = intervals_value(iv, f, role->key[i]);
 	/* the idle threads of all CPUs have the tid 0 */

@@ -817,19 +817,17 @@ static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 	return at == TABLE_NONE && since == r->time;
 }
 
-static void pairing_take_nested(struct pairing *p,
-				const struct pairing_record *r)
+void pairing_take(struct pairing *p, const struct pairing_record *r)
 {
 	static const struct nest_tell tell = { pairing_give,
 					       pairing_give_inside };
 
-	if (!p->nest)
-		p->nest = nest_new(p->lost, &tell, p);
-	nest_take(p->nest, r);
-}
-
-static void pairing_take_flat(struct pairing *p, const struct pairing_record *r)
-{
+	if (r->kind->again == PAIR_NEST) {
+		if (!p->nest)
+			p->nest = nest_new(p->lost, &tell, p);
+		nest_take(p->nest, r);
+		return;
+	}
 	uint64_t hash = pairing_hash(r);
 	uint32_t at = table_find(&p->by_key, hash, pairing_same, p, r);
 	int64_t *seen = pairing_seen(p, r, hash);
@@ -863,14 +861,6 @@ static void pairing_take_flat(struct pairing *p, const struct pairing_record *r)
 	} else if (at != TABLE_NONE) {
 		pairing_cancel(p, at, r);
 	}
-}
-
-void pairing_take(struct pairing *p, const struct pairing_record *r)
-{
-	if (r->kind->again == PAIR_NEST)
-		pairing_take_nested(p, r);
-	else
-		pairing_take_flat(p, r);
 }
 
 void pairing_end(struct pairing *p)

@@ -110,20 +110,6 @@ static void trust_add_end(struct trust *t, const char *function, int64_t all)
 	};
 }
 
-/* Of all samples. */
-static int trust_sum_ends(struct trust *t, struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "check_ends_early", err);
-
-	while (rows_step(r))
-		if (trust_word(rows_text(r, CHECK_ENDS_EARLY_CLASS)) ==
-		    &trust_words[CLASS_ENDS_EARLY_FUNCTION])
-			trust_add_end(t,
-				      rows_text(r, CHECK_ENDS_EARLY_FUNCTION),
-				      rows_int(r, CHECK_ENDS_EARLY_SAMPLES));
-	return rows_end(r, err);
-}
-
 /* Reads the functions in which stacks end early, as they set no frame pointer:
  * of each stack, or of all samples. */
 static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
@@ -135,10 +121,17 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 		any |= t->rule[i].key.judged == JUDGED_EARLY_FUNCTION;
 	if (!any || t->summed)
 		return 0;
-	if (!t->code)
-		return trust_sum_ends(t, db, err);
-	struct rows *r = rows_of(db, "trust_ends", err);
+	struct rows *r =
+		rows_of(db, t->code ? "trust_ends" : "check_ends_early", err);
 
+	while (!t->code && rows_step(r))
+		if (trust_word(rows_text(r, CHECK_ENDS_EARLY_CLASS)) ==
+		    &trust_words[CLASS_ENDS_EARLY_FUNCTION])
+			trust_add_end(t,
+				      rows_text(r, CHECK_ENDS_EARLY_FUNCTION),
+				      rows_int(r, CHECK_ENDS_EARLY_SAMPLES));
+	if (!t->code)
+		return rows_end(r, err);
 	t->end_of = mem_new(t->n_stack, sizeof(*t->end_of));
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, TRUST_ENDS_STACK);
@@ -504,22 +497,6 @@ static void trust_add_event(struct trust *t, uint32_t first)
 			t->rule[i].n = t->rule[i].all;
 }
 
-/* Returns an enum judged_stop. */
-static int64_t trust_frames(const struct trust *t, uint32_t user,
-			    uint32_t kernel)
-{
-	const struct code_stack *stack = t->code->stack;
-	const struct code_frame *caller =
-		&t->code->frame[stack[stack[user].parent].frame];
-	uint32_t depth = t->unwound[user] ? 0 : t->depth[user];
-
-	if (!depth)
-		return 0;
-	depth -= (caller->flags & FRAME_INFERRED) != 0;
-	return judged_stop(depth, t->depth[kernel], t->ends && t->ends[user],
-			   t->bytes ? t->bytes[user] : 0);
-}
-
 static struct trust_key trust_key_of(const struct trust *t,
 				     const struct stacks_group *g)
 {
@@ -535,10 +512,19 @@ static struct trust_key trust_key_of(const struct trust *t,
 		key.mark = MARK_EXEC;
 	else if (u->ended > UNWIND_OUTERMOST)
 		key.mark = MARK_ENDED + u->ended;
-	key.judged = t->judged[u->stack] ? t->judged[u->stack] : JUDGED_WHOLE;
-	key.image = t->image[u->stack];
+	const uint32_t user = u->stack;
+	const uint32_t kernel = code_chain_at(c, g->kraw)->stack;
+	const uint32_t caller = c->stack[c->stack[user].parent].frame;
+	uint32_t depth = t->unwound[user] ? 0 : t->depth[user];
+
+	key.judged = t->judged[user] ? t->judged[user] : JUDGED_WHOLE;
+	key.image = t->image[user];
+	if (!depth)
+		return key;
+	depth -= (c->frame[caller].flags & FRAME_INFERRED) != 0;
 	key.frames =
-		trust_frames(t, u->stack, code_chain_at(c, g->kraw)->stack);
+		judged_stop(depth, t->depth[kernel], t->ends && t->ends[user],
+			    t->bytes ? t->bytes[user] : 0);
 	return key;
 }
 

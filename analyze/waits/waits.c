@@ -535,20 +535,6 @@ static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 	return 0;
 }
 
-static int waits_take_next(struct waits *w, struct err *err)
-{
-	struct waits_measured m;
-	struct causes_switch e;
-	int rc;
-
-	if (!w->now.causes) {
-		rc = waits_part_next(w->now.part, &m, err);
-		return rc > 0 ? waits_take_measured(w, &m, err) ? -1 : 1 : rc;
-	}
-	rc = causes_next(w->now.causes, &e, err);
-	return rc > 0 ? waits_take_event(w, &e, err) ? -1 : 1 : rc;
-}
-
 /* All events of the part are read: gives what they have left open. */
 static void waits_end_part(struct waits *w)
 {
@@ -601,10 +587,17 @@ static int waits_step(struct waits *w, struct err *err)
 	if (!n->part)
 		return waits_open_part(w, err);
 	if (!n->ended) {
-		rc = waits_take_next(w, err);
+		struct waits_measured m;
+		struct causes_switch e;
+
+		rc = n->causes ? causes_next(n->causes, &e, err)
+			       : waits_part_next(n->part, &m, err);
 		if (!rc)
 			waits_end_part(w);
-		return rc < 0 ? -1 : 0;
+		if (rc <= 0)
+			return rc;
+		return n->causes ? waits_take_event(w, &e, err)
+				 : waits_take_measured(w, &m, err);
 	}
 	if (n->next < n->n_kept) {
 		const struct waits_kept *k = &n->kept[n->next++];

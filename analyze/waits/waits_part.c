@@ -106,21 +106,6 @@ COMPARE_FUNCTION(waits_compare_lives, struct waits_life,
 			 ?: compare_numbers(x->from, y->from)
 			 ?: compare_numbers(y->to, x->to));
 
-/* Adds the lives of the threads of captures that were recorded together. */
-static int waits_read_lives(struct waits_part *p, struct store *db,
-			    int64_t together, struct err *err)
-{
-	struct rows *r = ROWS_BY(db, "offcpu_exits", err, together);
-
-	while (rows_step(r))
-		*mem_add(p->life, p->n_life, p->cap_life) = (struct waits_life){
-			rows_int(r, OFFCPU_EXITS_TID),
-			rows_int(r, OFFCPU_EXITS_START_NS),
-			rows_int(r, OFFCPU_EXITS_END_NS),
-		};
-	return rows_end(r, err);
-}
-
 /* Of a thread that several captures know, one may tell when it exited. Those
  * that were recorded together have their threads in common. */
 static int waits_load_lives(struct waits_part *p, struct store *db,
@@ -134,7 +119,18 @@ static int waits_load_lives(struct waits_part *p, struct store *db,
 
 		while (k->span[before].capture->together != together)
 			before++;
-		if (before == i && waits_read_lives(p, db, together, err))
+		if (before < i)
+			continue;
+		struct rows *r = ROWS_BY(db, "offcpu_exits", err, together);
+
+		while (rows_step(r))
+			*mem_add(p->life, p->n_life, p->cap_life) =
+				(struct waits_life){
+					rows_int(r, OFFCPU_EXITS_TID),
+					rows_int(r, OFFCPU_EXITS_START_NS),
+					rows_int(r, OFFCPU_EXITS_END_NS),
+				};
+		if (rows_end(r, err))
 			return -1;
 	}
 	sort_items(p->life, p->n_life, waits_compare_lives);
