@@ -216,23 +216,16 @@ int captures_end(struct maker *mk, struct err *err)
 		VALUE_OF(one[i].events), VALUE_OF(one[i].weight));
 }
 
-/* Writes text, or number if text is NULL. */
-static int capture_put_meta(struct maker *mk, int capture, const char *key,
-			    const char *text, int64_t number, struct err *err)
-{
-	return PUT_BY(mk, store_sql("put_meta"), err, VALUE_OF(capture + 1),
-		      value_text(key),
-		      text ? value_text(text) : VALUE_OF(number));
-}
-
 int store_meta(struct maker *mk, int capture, const char *key,
 	       const char *value, struct err *err)
 {
-	return capture_put_meta(mk, capture, key, value ? value : "", 0, err);
+	return PUT_BY(mk, store_sql("put_meta"), err, VALUE_OF(capture + 1),
+		      value_text(key), value_text(value ?: ""));
 }
 
 int store_meta_number(struct maker *mk, int capture, const char *key,
 		      int64_t value, struct err *err)
 {
-	return capture_put_meta(mk, capture, key, NULL, value, err);
+	return PUT_BY(mk, store_sql("put_meta"), err, VALUE_OF(capture + 1),
+		      value_text(key), VALUE_OF(value));
 }

@@ -11,8 +11,73 @@
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/digits.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
+#include "stitch/tasks/jit.h"
+
+/* Larger code is no function but a code cache that was logged as one. */
+#define JIT_BYTES_MAX ((size_t)4 << 20)
+
+int symbol_rows_resume(struct maker *mk, struct err *err)
+{
+	int64_t max;
+
+	if (maker_number(mk, "SELECT coalesce(max(id), 0) FROM symbol", &max,
+			 err))
+		return -1;
+	if (max < 0 || max >= UINT32_MAX)
+		return err_set(err, ERR_FORMAT,
+			       "%s: symbol ids are out of "
+			       "range",
+			       mk->db->path);
+	mk->w->symbols = (uint32_t)max;
+	mk->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
+	return 0;
+}
+
+int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
+		    uint32_t *id, struct err *err)
+{
+	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
+
+	*id = mk->w->symbols + 1;
+	if (PUT_ROW(mk, T_SYMBOL, err, VALUE_OF(*id), VALUE_OF(image),
+		    VALUE_OF(s->start), VALUE_OF(s->size), value_text(s->name),
+		    value_text(raw ? s->raw_name : NULL), value_text(s->how),
+		    VALUE_OF(s->unverified)))
+		return -1;
+	mk->w->symbols++;
+	frame_names_symbol(mk, *id, s->name);
+	return 0;
+}
+
+/* Stores the symbol that a capture named at an offset of an image in *id, 0
+ * for none, and the offset in it. */
+static int symbol_rows_find(struct maker *mk, uint32_t image, uint64_t off,
+			    uint32_t *id, uint64_t *symoff, struct err *err)
+{
+	struct symbol s = { .off = off, .how = "text" };
+
+	s.name = frames_symbol_at(mk->w->fr, off, &s.start, &s.size);
+	if (!s.name || image >> 24)
+		return 0;
+	/* the upper 40 bits of start identify the symbol, the rest is 0 */
+	uint64_t h = hash_u64(s.start ^ image);
+	uint32_t known = table_find_hash(&mk->w->said, h);
+
+	*symoff = off - s.start;
+	*id = known;
+	if (known != TABLE_NONE)
+		return 0;
+	if (symbol_rows_put(mk, image, &s, id, err))
+		return -1;
+	table_add(&mk->w->said, h, *id);
+	return 0;
+}
+
+/* ---- */
 
 static int flush_image(struct maker *mk, uint32_t id, struct err *err)
 {
@@ -135,7 +200,6 @@ int flush_path_row(struct maker *mk, uint32_t stack, size_t pos, uint32_t frame,
 	return 0;
 }
 
-/* Writes the frames of a stack. */
 static int flush_path(struct maker *mk, uint32_t stack, struct err *err)
 {
 	uint32_t n = frames_get_stack(mk->w->fr, stack)->depth;
@@ -179,6 +243,31 @@ static int flush_chain(struct maker *mk, uint32_t id, struct err *err)
 	packing_id(&p, c->note.ended);
 	packing_id(&p, c->note.caller);
 	packing_end(&p);
+	return 0;
+}
+
+/* Writes bytes and lines of an image if it is jitted code. */
+static int jitted_put(struct maker *mk, uint32_t id, struct err *err)
+{
+	const struct jit_code *c = frames_get_image(mk->w->fr, id)->code;
+
+	if (!c)
+		return 0;
+	if (c->bytes && c->n_bytes <= JIT_BYTES_MAX &&
+	    PUT_ROW(mk, T_JIT_CODE, err, VALUE_OF(id), VALUE_OF(c->machine),
+		    VALUE_OF(c->start), value_blob(c->bytes, c->n_bytes)))
+		return -1;
+	for (size_t i = 0; i < c->n_line; i++)
+		/* Lines are sorted by offset; of several lines of one
+		 * instruction the last one is stored. */
+		if (c->line[i].file && c->line[i].off < c->len &&
+		    (i + 1 == c->n_line ||
+		     c->line[i + 1].off != c->line[i].off) &&
+		    PUT_ROW(mk, T_JIT_LINE, err, VALUE_OF(id),
+			    VALUE_OF(c->line[i].off),
+			    value_text(c->line[i].file),
+			    VALUE_ID(c->line[i].line)))
+			return -1;
 	return 0;
 }
 

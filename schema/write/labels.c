@@ -50,28 +50,6 @@ size_t labels_text(const char *s, char *out, size_t size)
 	return n;
 }
 
-/* Writes "[libc.so.6]" for a frame without a name, as stackcollapse-perf does.
- */
-static size_t labels_image(const char *path, char *out, size_t size)
-{
-	const char *base = path && *path ? path_name(path) : "unknown";
-
-	if (*base == '[')
-		return labels_text(base, out, size);
-	out[0] = '[';
-	size_t n = labels_text(base, out + 1, size - 2) + 1;
-	out[n++] = ']';
-	out[n] = '\0';
-	return n;
-}
-
-static const char *labels_kind_mark(enum image_kind kind)
-{
-	if (image_is_kernel(kind) && kind != IMAGE_GUEST)
-		return "_[k]";
-	return kind == IMAGE_JIT ? "_[j]" : "";
-}
-
 struct label_image {
 	const char *name; /* of frames without a symbol */
 	const char *mark;
@@ -112,17 +90,29 @@ static void label_making_free(struct label_making *l)
 	free_all(l->image, l->symbol, l->inlined, l->line, l);
 }
 
-static void labels_image_of(struct label_making *l, const char *path, int kind)
+/* A frame without a name is "[libc.so.6]", as for stackcollapse-perf. */
+static void labels_image_of(struct label_making *l, const char *path,
+			    enum image_kind kind)
 {
-	char name[LABEL_SIZE];
+	const char *base = path && *path ? path_name(path) : "unknown";
+	bool of_kernel = image_is_kernel(kind) && kind != IMAGE_GUEST;
+	char name[LABEL_SIZE] = "[";
+	size_t n;
 
-	labels_image(path, name, sizeof(name));
-	*mem_add(l->image, l->n_image, l->cap_image) =
-		(struct label_image){ arena_strdup(&l->text, name),
-				      labels_kind_mark(kind) };
+	if (*base == '[') {
+		labels_text(base, name, sizeof(name));
+	} else {
+		n = labels_text(base, name + 1, sizeof(name) - 2) + 1;
+		memcpy(name + n, "]", 2);
+	}
+	*mem_add(l->image, l->n_image, l->cap_image) = (struct label_image){
+		arena_strdup(&l->text, name),
+		of_kernel	    ? "_[k]"
+		: kind == IMAGE_JIT ? "_[j]"
+				    : "",
+	};
 }
 
-/* The name of a symbol by the id of its row. */
 static void labels_symbol(struct label_making *l, uint32_t id, const char *name)
 {
 	char text[LABEL_SIZE];
@@ -156,7 +146,7 @@ static int labels_read_images(struct label_making *l, struct maker *mk,
 
 	while (rows_step(r))
 		labels_image_of(l, rows_text(r, CODE_IMAGES_PATH),
-				(int)rows_int(r, CODE_IMAGES_KIND));
+				(enum image_kind)rows_int(r, CODE_IMAGES_KIND));
 	return rows_end(r, err);
 }
 
@@ -369,7 +359,7 @@ int frame_names_write(struct maker *mk, bool labels, struct err *err)
 			const struct image *img =
 				frames_get_image(mk->w->fr, i);
 
-			labels_image_of(fn->labels, img->path, (int)img->kind);
+			labels_image_of(fn->labels, img->path, img->kind);
 		}
 		sort_items(fn->labels->inlined, fn->labels->n_inlined,
 			   label_by_frame);

@@ -581,6 +581,33 @@ static int naming_end_image(struct maker *mk, struct naming *nm,
 	return 0;
 }
 
+/* Reads the lines of jitted code; their strings are in text. */
+static int jitted_lines(struct maker *mk, uint32_t image, struct arena *text,
+			struct jit_code *out, struct err *err)
+{
+	struct rows *r = ROWS_BY(maker_read(mk, err), "jit_lines", err, image);
+	struct jit_line *line = NULL;
+	size_t cap = 0;
+
+	*out = (struct jit_code){ 0 };
+	while (rows_step(r))
+		*mem_add(line, out->n_line, cap) = (struct jit_line){
+			.off = (uint64_t)rows_int(r, JIT_LINES_OFF),
+			.file = arena_strdup(text,
+					     rows_text(r, JIT_LINES_FILE)),
+			.line = (uint32_t)rows_int(r, JIT_LINES_LINE),
+		};
+	if (out->n_line) {
+		struct jit_line *own =
+			arena_take(text, out->n_line * sizeof(*own));
+
+		memcpy(own, line, out->n_line * sizeof(*own));
+		out->line = own;
+	}
+	free(line);
+	return rows_end(r, err);
+}
+
 int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err)

@@ -270,21 +270,11 @@ int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err);
 
-/* jitted.c: writes bytes and lines of an image if it is jitted code. */
-int jitted_put(struct maker *mk, uint32_t id, struct err *err);
-/* Reads its lines; their strings are in text. */
-int jitted_lines(struct maker *mk, uint32_t image, struct arena *text,
-		 struct jit_code *out, struct err *err);
-
-/* symbol_rows.c: numbers symbols from the last one of an older database on. */
+/* flush.c: numbers symbols from the last one of an older database on. */
 int symbol_rows_resume(struct maker *mk, struct err *err);
 /* Writes a symbol and stores its new id in *id. */
 int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 		    uint32_t *id, struct err *err);
-/* Stores the symbol that a capture named at an offset of an image in *id, 0
- * for none, and the offset in it. */
-int symbol_rows_find(struct maker *mk, uint32_t image, uint64_t off,
-		     uint32_t *id, uint64_t *symoff, struct err *err);
 
 /* naming.c: writes the names of the current image. */
 int naming_end(struct maker *mk, struct err *err);
