@@ -10,7 +10,6 @@
 #include "schema/db/empty.h"
 #include "schema/db/filling.h"
 #include "schema/db/page_file.h"
-#include "schema/db/sums_code.h"
 #include "schema/db/writer.h"
 #include "schema/guard/guard.h"
 #include "schema/store.h"

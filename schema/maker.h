@@ -13,11 +13,8 @@
 
 #include "schema/db/door.h"
 
-struct err;
 struct frames;
 struct ledger;
-struct maker;
-struct store;
 
 struct maker_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma

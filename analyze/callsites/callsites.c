@@ -12,7 +12,6 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/symbol.h"
 #include "stitch/unwinder.h"
 #include "stitch/base/table.h"

@@ -18,7 +18,6 @@
 #include "analyze/causes/causes_types.h"
 #include "stitch/base/mem.h"
 
-struct thread_names;
 struct wait_causes;
 
 /* A switch, as an event tells it: of sched_switch one thread leaves and one

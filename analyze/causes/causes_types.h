@@ -9,8 +9,6 @@
 
 struct causes_kernel;
 struct causes_names;
-struct err;
-struct store;
 struct thread_names;
 struct timeline;
 

@@ -19,7 +19,6 @@ struct err;
 struct filter;
 struct fleet;
 struct fleet_rows;
-struct fleet_run;
 struct store;
 
 /* What the rows depend on besides the database; all of it is borrowed. */

@@ -11,7 +11,6 @@
 
 struct chain;
 struct chain_segment;
-struct err;
 struct path_run;
 
 /* In which function a thread was at a time: a label of struct path_run,

@@ -9,9 +9,7 @@
 #include "analyze/names/name_opts.h"
 #include "stitch/base/intern.h"
 
-struct err;
 struct labels;
-struct store;
 
 /* Which waits, and how far their chains go. */
 struct path_ask {

@@ -21,7 +21,6 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 
 /* By how much pairs of events, and waits, vary from run to run where other
  * programs use the machine: waits for a CPU or a lock by any factor up to

@@ -9,9 +9,6 @@
 #include "analyze/names/name_opts.h"
 #include "analyze/samples/filter.h"
 
-struct err;
-struct store;
-
 /* What the third key of a part begins with, in which others waited for a lock.
  */
 #define TIMED_LOCK "lock of "

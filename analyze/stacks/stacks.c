@@ -63,16 +63,16 @@ static int stacks_read_events(struct stacks *s, struct store *db,
 static int stacks_read_comms(struct stacks *s, struct store *db,
 			     struct err *err)
 {
-	struct rows *r = rows_dense(db, "report_comms", err);
+	struct rows *r = rows_dense(db, "event_comms", err);
 
 	*mem_add(s->comm, s->n_comm, s->cap_comm) =
 		(struct stacks_comm){ "[no name]", -1, -1 };
 	while (rows_step(r))
 		*mem_add(s->comm, s->n_comm,
 			 s->cap_comm) = (struct stacks_comm){
-			arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
-			rows_int_or(r, REPORT_COMMS_PID, -1),
-			rows_int_or(r, REPORT_COMMS_TID, -1)
+			arena_strdup(&s->text, rows_text(r, EVENT_COMMS_NAME)),
+			rows_int_or(r, EVENT_COMMS_PID, -1),
+			rows_int_or(r, EVENT_COMMS_TID, -1)
 		};
 	return rows_end(r, err);
 }

@@ -9,12 +9,8 @@
 #include "analyze/stacks/trust.h"
 
 struct calls;
-struct err;
-struct filter;
 struct label;
 struct report_rows;
-struct stacks;
-struct store;
 
 struct sums {
 	uint64_t weight, samples;

@@ -8,10 +8,6 @@
 #include "analyze/waits/waits.h"
 #include "stitch/base/intern.h"
 
-struct err;
-struct stacks;
-struct store;
-
 struct thread_times {
 	uint32_t comm; /* for stacks_comm(); 0: not known */
 	int64_t named; /* when it had it */

@@ -19,7 +19,6 @@
 #include "analyze/waits/wakers.h"
 
 struct filter;
-struct store;
 struct waits;
 
 enum offcpu_end {

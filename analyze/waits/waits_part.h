@@ -7,7 +7,6 @@
 
 #include "analyze/causes/causes.h"
 
-struct rows;
 struct waits_reported;
 
 /* Times in which records may be missing: disjoint, ordered. */

@@ -9,7 +9,6 @@
 #include "analyze/causes/wait_cause.h"
 
 struct causes;
-struct stacks;
 struct wakers;
 
 /* Bytes of an interrupt's name, with its 0; longer ones are cut. */

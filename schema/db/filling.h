@@ -12,7 +12,6 @@
 #include "schema/db/db.h"
 #include "schema/db/packing.h"
 
-struct err;
 struct page_file;
 struct writer;
 struct writing;

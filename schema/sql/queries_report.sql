@@ -47,12 +47,6 @@ FROM sample_group g JOIN event_type e ON e.id = g.type AND e.kind = 'sample'
 LEFT JOIN comm c ON c.id = g.comm LEFT JOIN thread h ON h.id = c.thread
 WHERE coalesce(e.type, -1) <> 2
 
--- name: report_comms
-SELECT c.id, coalesce(c.name, '') AS name, t.tid, p.pid
-FROM comm c
-LEFT JOIN thread t ON t.id = c.thread
-LEFT JOIN process p ON p.id = t.process ORDER BY c.id
-
 -- name: report_samples
 SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw) AS uraw,
 	r.verdict, r.flags, coalesce(e.weight, 1) AS weight, e.time_ns AS time

@@ -15,7 +15,6 @@
 
 struct align_out;
 struct code_place;
-struct err;
 struct fact;
 struct field;
 struct frames;

@@ -11,7 +11,6 @@
 #include "schema/db/rows.h"
 #include "stitch/base/table.h"
 
-struct arena;
 struct deferral_sums;
 struct fact_chain;
 struct fact_event;
