@@ -185,28 +185,6 @@ static void timeline_end_losses(struct timeline *t)
 	loss_ends_seal(&t->ends);
 }
 
-typedef uint32_t timeline_owner_fn(const struct timeline *t, size_t i);
-
-static uint32_t timeline_stay_owner(const struct timeline *t, size_t i)
-{
-	return timeline_stay(t, (uint32_t)i).thread;
-}
-
-static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
-{
-	return timeline_stay(t, (uint32_t)i).cpu;
-}
-
-static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
-{
-	return timeline_wake(t, (uint32_t)i).waiter;
-}
-
-static uint32_t timeline_loss_owner(const struct timeline *t, size_t i)
-{
-	return (uint32_t)(t->loss[i].cpu + 1);
-}
-
 static int timeline_compare_stays(const void *a, const void *b, void *arg)
 {
 	const struct timeline *t = arg;
@@ -236,27 +214,21 @@ static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
 
 /* Sorts n items by owner, those of each in the order in which they came, or of
  * time. */
-static void timeline_make_lists(struct timeline *t, struct lists *l, size_t n,
-				size_t owners, timeline_owner_fn *owner)
+static void timeline_make_lists(struct timeline *t, struct lists *l,
+				const uint32_t *owner, size_t n, size_t owners)
 {
 	size_t *first = mem_new(owners + 2, sizeof(*first));
 	uint32_t *id;
 
-	for (size_t i = 0; i < n; i++) {
-		uint32_t of = owner(t, i);
-
-		if (of != TIMELINE_NONE)
-			first[of + 2]++;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (owner[i] != TIMELINE_NONE)
+			first[owner[i] + 2]++;
 	for (size_t i = 2; i < owners + 2; i++)
 		first[i] += first[i - 1];
 	id = mem_new(first[owners + 1], sizeof(*id));
-	for (size_t i = 0; i < n; i++) {
-		uint32_t of = owner(t, i);
-
-		if (of != TIMELINE_NONE)
-			id[first[of + 1]++] = (uint32_t)i;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (owner[i] != TIMELINE_NONE)
+			id[first[owner[i] + 1]++] = (uint32_t)i;
 	for (size_t i = 0; l == &t->stays && i < owners; i++)
 		timeline_order_stays(t, id + first[i], first[i + 1] - first[i]);
 	for (size_t i = 0; i < first[owners]; i++)
@@ -280,14 +252,25 @@ void timeline_seal(struct timeline *t)
 		s.state = -1;
 		timeline_put_stay(t, &s);
 	}
-	timeline_make_lists(t, &t->stays, t->stay.n, t->n_thread,
-			    timeline_stay_owner);
-	timeline_make_lists(t, &t->seats, t->stay.n, t->n_ring,
-			    timeline_seat_owner);
-	timeline_make_lists(t, &t->wakes, 2 * t->wake.n, t->n_thread,
-			    timeline_wake_owner);
-	timeline_make_lists(t, &t->losses, t->n_loss, t->n_ring + 1,
-			    timeline_loss_owner);
+	uint32_t *of = NULL;
+	size_t cap = 0;
+
+	mem_grow(of, cap, t->stay.n);
+	for (uint32_t i = 0; i < t->stay.n; i++)
+		of[i] = timeline_stay(t, i).thread;
+	timeline_make_lists(t, &t->stays, of, t->stay.n, t->n_thread);
+	for (uint32_t i = 0; i < t->stay.n; i++)
+		of[i] = timeline_stay(t, i).cpu;
+	timeline_make_lists(t, &t->seats, of, t->stay.n, t->n_ring);
+	mem_grow(of, cap, 2 * t->wake.n);
+	for (uint32_t i = 0; i < 2 * t->wake.n; i++)
+		of[i] = timeline_wake(t, i).waiter;
+	timeline_make_lists(t, &t->wakes, of, 2 * t->wake.n, t->n_thread);
+	mem_grow(of, cap, t->n_loss);
+	for (size_t i = 0; i < t->n_loss; i++)
+		of[i] = (uint32_t)(t->loss[i].cpu + 1);
+	timeline_make_lists(t, &t->losses, of, t->n_loss, t->n_ring + 1);
+	free(of);
 	loss_ends_init(&t->ends_on, t->n_loss);
 	for (size_t i = 0; i < t->n_loss; i++)
 		loss_ends_put(
