@@ -32,11 +32,6 @@ uint32_t fleet_word_of(struct fleet *f, const char *s)
 	return s ? fleet_word(f, s, strlen(s)) : FLEET_NO_WORD;
 }
 
-void fleet_put_text(struct fleet_rows *r, const char *s)
-{
-	fleet_fill_id(&r->fill, fleet_word_of(r->f, s));
-}
-
 static void fleet_hash_bytes(const void *data, size_t n, uint8_t out[HASH_SIZE])
 {
 	for (unsigned int k = 0; k < 2; k++) {

@@ -74,6 +74,11 @@ void fleet_fill_id(struct fleet_fill *b, uint32_t id)
 	*(uint32_t *)fleet_fill_place(b, sizeof(id)) = id;
 }
 
+void fleet_put_text(struct fleet_rows *r, const char *s)
+{
+	fleet_fill_id(&r->fill, fleet_word_of(r->f, s));
+}
+
 /* Ends the list that is the next column. */
 static void fleet_fill_list(struct fleet_fill *b)
 {

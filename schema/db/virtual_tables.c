@@ -5,7 +5,6 @@
 
 #include "schema/db/db.h"
 #include "schema/db/queries.h"
-#include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
