@@ -237,28 +237,20 @@ static void interval_sql_counter_cell(void *arg, size_t row, int column,
 	const struct intervals_counter *c = &s->counter[row];
 	const struct intervals_thread *t = intervals_thread(s->iv, c->thread);
 
-	switch (column) {
-	case COMPUTED_COUNTER_TIME_NS:
-		virtual_int(v, c->time);
-		break;
-	case COMPUTED_COUNTER_PID:
-		virtual_int(v, c->pid);
-		break;
-	case COMPUTED_COUNTER_NAME:
+	const int64_t number[] = {
+		[COMPUTED_COUNTER_TIME_NS] = c->time,
+		[COMPUTED_COUNTER_PID] = c->pid,
+		[COMPUTED_COUNTER_VALUE] = c->value,
+		[COMPUTED_COUNTER_EVENT] = c->event,
+		[COMPUTED_COUNTER_TID] = t->tid,
+	};
+
+	if (column == COMPUTED_COUNTER_NAME)
 		virtual_text(v, intern_get(&s->iv->names, c->name));
-		break;
-	case COMPUTED_COUNTER_VALUE:
-		virtual_int(v, c->value);
-		break;
-	case COMPUTED_COUNTER_TID:
-		virtual_int(v, t->tid);
-		break;
-	case COMPUTED_COUNTER_COMM:
+	else if (column == COMPUTED_COUNTER_COMM)
 		virtual_text(v, t->comm);
-		break;
-	default:
-		virtual_int(v, c->event);
-	}
+	else
+		virtual_int(v, number[column]);
 }
 
 /* Their columns are in schema/sql/computed.sql. */

@@ -247,14 +247,6 @@ static int flame_filter(struct table_call *c, sqlite3_value **arg,
 	return rc ? rc : flame_next(c, message);
 }
 
-static void flame_put_text(sqlite3_context *ctx, const struct flame_nodes *t,
-			   uint32_t text)
-{
-	if (text != FLAME_ROOT)
-		sqlite3_result_text(ctx, intern_get(&t->names, text), -1,
-				    SQLITE_TRANSIENT);
-}
-
 enum {
 	ID,
 	PARENT,
@@ -273,33 +265,23 @@ static void flame_column(const struct table_call *c, sqlite3_context *ctx,
 	const struct flame_nodes *t = c->data;
 	const struct flame_item *x = &t->item[c->row];
 
-	switch (i) {
-	case ID:
-		sqlite3_result_int64(ctx, c->row + 1);
-		break;
-	case PARENT:
-		if (x->parent != FLAME_ROOT)
-			sqlite3_result_int64(ctx, (sqlite3_int64)x->parent + 1);
-		break;
-	case DEPTH:
-		sqlite3_result_int64(ctx, x->depth);
-		break;
-	case NAME:
-		flame_put_text(ctx, t, x->name);
-		break;
-	case IMAGE:
-		flame_put_text(ctx, t, x->image);
-		break;
-	case WEIGHT:
-		sqlite3_result_int64(ctx, (sqlite3_int64)x->weight);
-		break;
-	case SELF:
-		sqlite3_result_int64(ctx, (sqlite3_int64)x->self);
-		break;
-	case SAMPLES:
-		sqlite3_result_int64(ctx, (sqlite3_int64)x->samples);
-		break;
-	}
+	const sqlite3_int64 number[COLUMNS] = {
+		[ID] = c->row + 1,
+		[PARENT] = (sqlite3_int64)x->parent + 1,
+		[DEPTH] = x->depth,
+		[WEIGHT] = (sqlite3_int64)x->weight,
+		[SELF] = (sqlite3_int64)x->self,
+		[SAMPLES] = (sqlite3_int64)x->samples,
+	};
+	uint32_t text = i == NAME ? x->name : x->image;
+
+	if (i == PARENT && x->parent == FLAME_ROOT)
+		return;
+	if (i != NAME && i != IMAGE)
+		sqlite3_result_int64(ctx, number[i]);
+	else if (text != FLAME_ROOT)
+		sqlite3_result_text(ctx, intern_get(&t->names, text), -1,
+				    SQLITE_TRANSIENT);
 }
 
 const struct table_function flame_function = {
