@@ -6,7 +6,6 @@
 
 #include "analyze/causes/chain.h"
 #include "analyze/causes/missing.h"
-#include "analyze/samples/requests.h"
 #include "analyze/causes/irqs.h"
 #include "analyze/names/thread_names.h"
 #include "analyze/causes/wake_context.h"
@@ -217,7 +216,7 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 		rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
 	}
 	if (rec->kind >= TIMELINE_WAKING) {
-		if (offcpu_stack_of(c->requests, e, &stack, err))
+		if (offcpu_stack_of(&c->events, e, &stack, err))
 			return -1;
 		rec->stack = causes_intern_stack(c, &stack);
 	}
@@ -257,7 +256,7 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 				       .cpu = rec.cpu,
 				       .state = -1 };
 	if ((told || t->stacks) &&
-	    offcpu_stack_of(c->requests, e, &out->stack, err))
+	    offcpu_stack_of(&c->events, e, &out->stack, err))
 		return -1;
 	if (t->stacks && causes_pending(c, e))
 		*causes_pending(c, e) =
@@ -332,9 +331,7 @@ static int causes_open_events(struct causes *c, struct err *err)
 	if (records && row_cursor_open(&c->record, c->db,
 				       store_sql("switch_records"), err))
 		return -1;
-	c->requests = requests_open(c->db, true, err);
-	if (c->requests)
-		c->events = event_rows_open(c->db, EVENT_ROWS_TO_THREAD, err);
+	c->events = event_rows_open_both(c->db, EVENT_ROWS_TO_THREAD, err);
 	if (!c->events.rows)
 		return -1;
 	return event_rows_seek(&c->events, c->kernel->first_event, &first, err);
@@ -547,8 +544,7 @@ void causes_free(struct causes *c)
 		return;
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
-	rows_close(c->events.rows);
-	requests_close(c->requests);
+	event_rows_close(&c->events);
 	row_cursor_close(&c->record);
 	free_all(c->pending, c->silent, c->premise);
 	causes_types_release(&c->types);

@@ -48,7 +48,6 @@ struct causes {
 	const struct causes_span *span; /* that is read; NULL: none yet */
 	struct causes_types types;
 	struct event_rows events;
-	struct requests *requests;
 	struct store *db;
 	struct wait_causes *words; /* NULL: switches are all that is read */
 	struct row_cursor record;  /* of switches */

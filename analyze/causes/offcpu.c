@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyze/samples/events.h"
-#include "analyze/samples/requests.h"
 #include "analyze/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/task_state.h"
@@ -36,25 +35,21 @@ int64_t offcpu_state_bits(const struct value *v)
 	return STATE_UNKNOWN;
 }
 
-int offcpu_stack_of(struct requests *a, const struct event_row *e,
+int offcpu_stack_of(struct event_rows *r, const struct event_row *e,
 		    struct offcpu_stack *s, struct err *err)
 {
-	struct request_row q;
-	int rc = requests_find(a, e->id, &q, err);
+	struct event_row with = *e;
+	int rc = event_rows_ask(r, &with, err);
 
 	*s = (struct offcpu_stack){
 		.type = id_of_row(e->type),
 		.comm = id_of_row(e->comm),
 		.kraw = id_of_row(e->kraw),
-		.uraw = id_of_row(e->uraw),
+		.uraw = id_of_row(with.uraw),
+		.verdict = (uint8_t)with.verdict,
+		.flags = (uint8_t)with.flags & VERDICT_EXEC,
 	};
-	if (rc <= 0)
-		return rc;
-	if (q.joined)
-		s->uraw = id_of_row(q.uraw);
-	s->verdict = (uint8_t)q.verdict;
-	s->flags = (uint8_t)q.flags & VERDICT_EXEC;
-	return 0;
+	return rc;
 }
 
 struct stacks_group offcpu_group(const struct offcpu_stack *s)

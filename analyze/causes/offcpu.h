@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct requests;
 struct err;
 struct event_row;
+struct event_rows;
 struct stacks_group;
 struct value;
 
@@ -17,10 +17,9 @@ struct offcpu_stack {
 	uint8_t verdict, flags;
 };
 
-/* Stores the stack of an event: what its request says is in place of the user
- * half of its own sample. Events come by increasing ids. Returns 0, or -1 and
+/* Stores the stack of an event as event_rows_ask() has it. Returns 0, or -1 and
  * *err. */
-int offcpu_stack_of(struct requests *a, const struct event_row *e,
+int offcpu_stack_of(struct event_rows *r, const struct event_row *e,
 		    struct offcpu_stack *s, struct err *err);
 /* Returns the stack as a group for stacks_get(). */
 struct stacks_group offcpu_group(const struct offcpu_stack *s);

@@ -1,7 +1,6 @@
 /* callers.c - which functions called what events are of. */
 #include "analyze/latency/callers.h"
 
-#include "analyze/samples/requests.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
@@ -20,8 +19,7 @@ struct callers {
 	struct stacks *stacks;
 	struct wait_causes *words;
 	struct table by_stack; /* of names, by both halves */
-	struct requests *asked;
-	struct event_rows events; /* of callers_stack() */
+	struct event_rows events;
 };
 
 struct callers *callers_open(struct store *db, struct intern *names,
@@ -35,9 +33,8 @@ struct callers *callers_open(struct store *db, struct intern *names,
 	c->names = names;
 	so.labels = c->labels = labels_new();
 	c->stacks = stacks_load(db, &so, err);
-	c->asked = c->stacks ? requests_open(db, true, err) : NULL;
-	if (c->asked)
-		c->events = event_rows_open(db, EVENT_ROWS_TO_WEIGHT, err);
+	if (c->stacks)
+		c->events = event_rows_open_both(db, EVENT_ROWS_TO_WEIGHT, err);
 	if (!c->events.rows) {
 		callers_close(c);
 		return NULL;
@@ -52,8 +49,7 @@ void callers_close(struct callers *c)
 	if (!c)
 		return;
 	wait_causes_free(c->words);
-	rows_close(c->events.rows);
-	requests_close(c->asked);
+	event_rows_close(&c->events);
 	stacks_free(c->stacks);
 	labels_free(c->labels);
 	table_release(&c->by_stack);
@@ -64,7 +60,7 @@ int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 	       uint32_t *name, struct err *err)
 {
 	struct offcpu_stack s;
-	int rc = offcpu_stack_of(c->asked, e, &s, err);
+	int rc = offcpu_stack_of(&c->events, e, &s, err);
 	uint64_t word[2] = { (uint64_t)s.kraw << 32 | s.uraw, kernel };
 	uint64_t hash = hash_u64s(word, 2, 0);
 	const char *text;
@@ -92,7 +88,7 @@ int callers_stack(struct callers *c, int64_t event, bool kernel,
 
 	if (rc <= 0)
 		return rc;
-	if (offcpu_stack_of(c->asked, &e, &s, err))
+	if (offcpu_stack_of(&c->events, &e, &s, err))
 		return -1;
 	if (!kernel)
 		s.kraw = 0;

@@ -1,16 +1,14 @@
 /* events.c - iterates over the events of a database in time order. */
 #include "analyze/samples/events.h"
 
-#include "analyze/samples/requests.h"
 #include "analyze/samples/filter.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
 struct events {
-	struct rows *rows;	/* or: */
-	struct event_rows all;	/* in time order, */
-	struct requests *asked; /* and their requests */
+	struct rows *rows;     /* or: */
+	struct event_rows all; /* in time order */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -31,6 +29,17 @@ enum {
 	EVENT_PAYLOAD
 };
 
+/* Columns of table request. */
+enum {
+	ASKED_EVENT,
+	ASKED_URAW,
+	ASKED_VERDICT,
+	ASKED_CONFIDENCE,
+	ASKED_FLAGS,
+	ASKED_IP,
+	ASKED_COLUMNS
+};
+
 struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
 				  struct err *err)
 {
@@ -42,8 +51,36 @@ struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
 		[EVENT_THREAD] = "thread", [EVENT_PAYLOAD] = "payload",
 	};
 
-	return (struct event_rows){ rows_ints_of(db, "event", column, to, err),
-				    to };
+	return (struct event_rows){
+		.rows = rows_ints_of(db, "event", column, to, err), .n = to
+	};
+}
+
+struct event_rows event_rows_open_both(const struct store *db,
+				       enum event_rows_to to, struct err *err)
+{
+	static const char *const column[ASKED_COLUMNS] = {
+		[ASKED_EVENT] = "event",     [ASKED_URAW] = "uraw",
+		[ASKED_VERDICT] = "verdict", [ASKED_CONFIDENCE] = "confidence",
+		[ASKED_FLAGS] = "flags",     [ASKED_IP] = "ip",
+	};
+	struct event_rows r = { .n = to };
+
+	r.requests = rows_ints_of(
+		db, "request", column,
+		to < EVENT_ROWS_TO_PAYLOAD ? ASKED_IP : ASKED_COLUMNS, err);
+	if (r.requests)
+		r.rows = event_rows_open(db, to, err).rows;
+	if (!r.rows)
+		rows_close(r.requests);
+	return r;
+}
+
+void event_rows_close(struct event_rows *r)
+{
+	rows_close(r->rows);
+	if (r->rows)
+		rows_close(r->requests);
 }
 
 static void event_rows_take(const struct event_rows *r,
@@ -91,13 +128,29 @@ int event_rows_seek(struct event_rows *r, int64_t id, struct event_row *e,
 	return rc;
 }
 
+int event_rows_ask(struct event_rows *r, struct event_row *e, struct err *err)
+{
+	struct int_row q;
+	int rc = rows_seek_ints(r->requests, e->id, &q, err);
+
+	if (rc <= 0)
+		return rc;
+	if (q.known >> ASKED_URAW & 1)
+		e->uraw = q.v[ASKED_URAW];
+	e->verdict = q.v[ASKED_VERDICT];
+	e->confidence = q.v[ASKED_CONFIDENCE];
+	e->flags = q.v[ASKED_FLAGS];
+	if (r->n >= EVENT_ROWS_TO_PAYLOAD)
+		e->ip = q.v[ASKED_IP];
+	return 0;
+}
+
 struct events *events_open(struct store *db, const struct filter *filter,
 			   enum events_how how, struct err *err)
 {
 	const char *order = how == EVENTS_BY_THREAD
 				    ? "ORDER BY e.type, e.thread, e.id"
 				    : "";
-	bool few = how == EVENTS_FEW;
 	struct events *ev = mem_new(1, sizeof(*ev));
 	struct rows *r = rows_dense(db, "event_types", err);
 
@@ -135,10 +188,12 @@ struct events *events_open(struct store *db, const struct filter *filter,
 			goto fail;
 		return ev;
 	}
-	ev->all = event_rows_open(
-		db, few ? EVENT_ROWS_TO_WEIGHT : EVENT_ROWS_TO_PAYLOAD, err);
-	ev->asked = ev->all.rows ? requests_open(db, few, err) : NULL;
-	if (ev->asked)
+	ev->all =
+		event_rows_open_both(db,
+				     how == EVENTS_FEW ? EVENT_ROWS_TO_WEIGHT
+						       : EVENT_ROWS_TO_PAYLOAD,
+				     err);
+	if (ev->all.rows)
 		return ev;
 fail:
 	events_close(ev);
@@ -150,37 +205,18 @@ void events_close(struct events *ev)
 	if (!ev)
 		return;
 	rows_close(ev->rows);
-	rows_close(ev->all.rows);
-	requests_close(ev->asked);
+	event_rows_close(&ev->all);
 	arena_release(&ev->text);
 	free_all(ev->type, ev->comm, ev);
-}
-
-static int events_next_all(struct events *ev, struct event_row *e,
-			   struct err *err)
-{
-	struct request_row q;
-	int ret = event_rows_next(&ev->all, e, err);
-
-	if (ret <= 0)
-		return ret;
-	ret = requests_find(ev->asked, e->id, &q, err);
-	if (ret <= 0)
-		return ret ?: 1;
-	if (q.joined)
-		e->uraw = q.uraw;
-	e->verdict = q.verdict;
-	e->confidence = q.confidence;
-	e->flags = q.flags;
-	e->ip = q.ip;
-	return 1;
 }
 
 int events_next(struct events *ev, struct event_row *e, struct err *err)
 {
 	struct rows *r = ev->rows;
-	int ret = r ? rows_next(r, err) : events_next_all(ev, e, err);
+	int ret = r ? rows_next(r, err) : event_rows_next(&ev->all, e, err);
 
+	if (ret > 0 && !r && event_rows_ask(&ev->all, e, err))
+		return -1;
 	if (ret <= 0 || !r)
 		return ret;
 	*e = (struct event_row){

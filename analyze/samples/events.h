@@ -41,10 +41,17 @@ struct event_type {
 	bool sample;	  /* false: a record, such as a context switch */
 };
 
-/* The rows of table event as they are, by increasing ids: without requests.
- * What is not read is 0. */
+/* Returns the id of a row as it is kept; 0: none, as of a database from
+ * elsewhere it may be anything. */
+static inline uint32_t id_of_row(int64_t id)
+{
+	return id > 0 && id < INT32_MAX ? (uint32_t)id : 0;
+}
+
+/* The rows of table event as they are, by increasing ids. What is not read is
+ * 0. */
 struct event_rows {
-	struct rows *rows;
+	struct rows *rows, *requests;
 	unsigned int n; /* columns */
 };
 
@@ -59,10 +66,19 @@ enum event_rows_to {
 /* .rows is NULL on failure, with *err; else rows_close() or rows_end() it. */
 struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
 				  struct err *err);
+/* The same for event_rows_ask(), which has .ip with EVENT_ROWS_TO_PAYLOAD; then
+ * event_rows_close() it. */
+struct event_rows event_rows_open_both(const struct store *db,
+				       enum event_rows_to to, struct err *err);
+void event_rows_close(struct event_rows *r);
 /* As rows_next_ints() and rows_seek_ints(). */
 int event_rows_next(struct event_rows *r, struct event_row *e, struct err *err);
 int event_rows_seek(struct event_rows *r, int64_t id, struct event_row *e,
 		    struct err *err);
+/* Stores what the request of an event says, if it has one: which user half came
+ * later, and what became of it. A join takes twice as long. Events come by
+ * increasing ids. Returns 0, or -1 and *err. */
+int event_rows_ask(struct event_rows *r, struct event_row *e, struct err *err);
 
 struct events;
 

@@ -1,7 +1,6 @@
 /* stacks.c - the samples of a database in groups. */
 #include "analyze/stacks/stacks.h"
 
-#include "analyze/samples/requests.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"

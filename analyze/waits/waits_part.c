@@ -1,7 +1,7 @@
 /* waits_part.c - what may be missing in the events that report waits. */
 #include "analyze/waits/waits_part.h"
 
-#include "analyze/samples/requests.h"
+#include "analyze/samples/events.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

@@ -12,7 +12,6 @@
 #include "analyze/samples/filter.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/samples/payloads.h"
-#include "analyze/samples/requests.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/export/chrome/chrome_tracks.h"

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #include "stitch/text/json.h"
-#include "analyze/samples/requests.h"
 #include "analyze/samples/code.h"
 #include "analyze/names/code_place.h"
 #include "analyze/samples/events.h"
