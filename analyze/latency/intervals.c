@@ -7,7 +7,6 @@
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
 #include "analyze/latency/marker.h"
-#include "analyze/latency/pairing_record.h"
 #include "analyze/latency/callers.h"
 #include "analyze/causes/causes.h"
 #include "analyze/samples/events.h"

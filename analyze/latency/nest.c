@@ -2,7 +2,7 @@
 #include "analyze/latency/nest.h"
 
 #include "analyze/latency/lost_times.h"
-#include "analyze/latency/pairing_record.h"
+#include "analyze/latency/interval.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 

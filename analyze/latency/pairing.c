@@ -3,7 +3,6 @@
 
 #include "analyze/latency/lost_times.h"
 #include "analyze/latency/nest.h"
-#include "analyze/latency/pairing_record.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 

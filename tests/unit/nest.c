@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/latency/lost_times.h"
-#include "analyze/latency/pairing_record.h"
+#include "analyze/latency/interval.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 

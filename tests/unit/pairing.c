@@ -1,7 +1,6 @@
 /* pairing.c - tests of analyze/latency: rows for each trap, and captures from
  * which records were removed. */
 #include "analyze/latency/pairing.h"
-#include "analyze/latency/pairing_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * kernel makes them, from which records are removed; nothing that is proved
  * then may be false. */
 #include "analyze/latency/pairing.h"
-#include "analyze/latency/pairing_record.h"
 
 #include <string.h>
 
