@@ -126,8 +126,6 @@ struct fleet_fill {
 	struct fleet_batch batch;
 };
 
-/* Puts a number of the column's pool as the next value. */
-void fleet_fill_id(struct fleet_fill *b, uint32_t id);
 /* Makes room for a row of a table without lists, and returns its number: the
  * caller sets the value of each column in `data`. That is much faster than
  * value by value. */
@@ -148,9 +146,6 @@ struct fleet_rows {
 	void *of; /* what step() and close() know */
 };
 
-/* Puts a text as the next value. */
-void fleet_put_text(struct fleet_rows *r, const char *s);
-
-/* How rows of a table are made: sets step, close and of. Return 0, or -1 and
- * *err; close() is called in either case if it is set. */
+/* How rows of table sample are made: sets step, close and of. Returns 0, or -1
+ * and *err; close() is called in either case if it is set. */
 int fleet_sample_begin(struct fleet_rows *r, struct err *err);

@@ -68,13 +68,14 @@ static void fleet_fill_int(struct fleet_fill *b, int64_t v)
 	}
 }
 
-void fleet_fill_id(struct fleet_fill *b, uint32_t id)
+/* Puts a number of the column's pool as the next value. */
+static void fleet_fill_id(struct fleet_fill *b, uint32_t id)
 {
 	assert(b->cell[b->at].pool);
 	*(uint32_t *)fleet_fill_place(b, sizeof(id)) = id;
 }
 
-void fleet_put_text(struct fleet_rows *r, const char *s)
+static void fleet_put_text(struct fleet_rows *r, const char *s)
 {
 	fleet_fill_id(&r->fill, fleet_word_of(r->f, s));
 }
