@@ -9,9 +9,7 @@
 struct wakers {
 	const struct stacks *stacks;
 	const struct causes *causes;
-	struct intern irq_index;
-	char (*irq)[WAKER_IRQ];
-	size_t n_irq, cap_irq;
+	struct intern irqs; /* their names */
 };
 
 /* A wait, as pieces of a thread. */
@@ -34,8 +32,7 @@ void wakers_free(struct wakers *w)
 {
 	if (!w)
 		return;
-	free(w->irq);
-	intern_release(&w->irq_index);
+	intern_release(&w->irqs);
 	free(w);
 }
 
@@ -64,19 +61,9 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 static uint16_t wakers_irq(struct wakers *w, const struct proof_edge *e)
 {
 	const char *what = causes_irq(w->causes, e);
-	uint32_t id;
+	uint32_t id = what ? intern_add(&w->irqs, what) : UINT16_MAX;
 
-	if (!what)
-		return 0;
-	id = intern_add_bytes(&w->irq_index, what, strlen(what));
-	if (id >= UINT16_MAX)
-		return 0;
-	if (id == w->n_irq) {
-		char *name = *mem_add(w->irq, w->n_irq, w->cap_irq);
-
-		snprintf(name, WAKER_IRQ, "%s", what);
-	}
-	return (uint16_t)(id + 1);
+	return id < UINT16_MAX ? (uint16_t)(id + 1) : 0;
 }
 
 struct woken wakers_none(void)
@@ -158,7 +145,8 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 			out.at.comm = stacks_comm_of_tid(w->stacks, x->tid);
 	} else {
 		if (x->irq)
-			memcpy(out.irq, w->irq[x->irq - 1], WAKER_IRQ);
+			snprintf(out.irq, sizeof(out.irq), "%s",
+				 intern_get(&w->irqs, x->irq - 1U));
 		/* the thread that was interrupted has no part in it */
 		out.at.comm = out.at.uraw = 0;
 		out.at.verdict = out.at.flags = 0;
