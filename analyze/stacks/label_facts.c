@@ -1,8 +1,6 @@
 /* label_facts.c - facts about a label besides its name. */
 #include "analyze/stacks/label_facts.h"
 
-#include <stdbool.h>
-
 #include "analyze/stacks/stack_names.h"
 #include "analyze/stacks/stacks.h"
 #include "schema/columns.h"
@@ -13,8 +11,7 @@
 struct label_facts {
 	const struct stack_names *names;
 	struct label_fact *fact;
-	bool *several; /* has several lines */
-	size_t n, cap, cap_several;
+	size_t n, cap;
 	struct intern places; /* label, offset, and build-id or path */
 	bool *bogus;	      /* by place */
 	size_t n_bogus, cap_bogus;
@@ -29,7 +26,7 @@ static void label_facts_add_line(struct label_facts *f, uint32_t label,
 	const char *file = rows_text(r, LABEL_FACTS_FILE);
 	uint32_t line = (uint32_t)rows_int(r, LABEL_FACTS_LINE);
 
-	if (!file[0] || f->several[label])
+	if (!file[0] || fact->several)
 		return;
 	if (!fact->file) {
 		if (!f->last || strcmp(f->last, file))
@@ -38,7 +35,7 @@ static void label_facts_add_line(struct label_facts *f, uint32_t label,
 		fact->line = line;
 	} else if (fact->line != line || strcmp(fact->file, file)) {
 		fact->file = NULL;
-		f->several[label] = true;
+		fact->several = true;
 	}
 }
 
@@ -102,13 +99,7 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 		if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID),
 				       &label))
 			continue;
-		mem_grow(f->fact, f->cap, (size_t)label + 1);
-		mem_grow(f->several, f->cap_several, (size_t)label + 1);
-		for (; f->n <= label; f->n++) {
-			f->fact[f->n] =
-				(struct label_fact){ "", NULL, 0, 0, 0 };
-			f->several[f->n] = false;
-		}
+		mem_reach(f->fact, f->n, f->cap, (size_t)label + 1);
 		label_facts_add_line(f, label, r);
 		add_build(&f->fact[label], r);
 		label_facts_add_place(f, label, r);
@@ -124,16 +115,15 @@ void label_facts_free(struct label_facts *f)
 {
 	if (!f)
 		return;
-	free_all(f->fact, f->several, f->bogus);
 	intern_release(&f->places);
 	arena_release(&f->text);
-	free(f);
+	free_all(f->fact, f->bogus, f);
 }
 
 const struct label_fact *label_facts_get(const struct label_facts *f,
 					 uint32_t label)
 {
-	static const struct label_fact none = { "", NULL, 0, 0, 0 };
+	static const struct label_fact none;
 
 	return f && label < f->n ? &f->fact[label] : &none;
 }

@@ -3,6 +3,7 @@
  *
  * Loaded with one scan over the frames; memory is bounded by the labels. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -14,6 +15,7 @@ struct label_fact {
 	char build[13];	  /* first 6 bytes in hex; "": unknown, or several */
 	const char *file; /* of its source line; NULL: none, or several */
 	uint32_t line;
+	bool several;	 /* lines */
 	uint32_t places; /* distinct offsets in files */
 	uint32_t bogus;	 /* of these, how many no call returns to */
 };
