@@ -6,19 +6,9 @@
 #include "analyze/causes/causes.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/latency/pair_kinds.h"
-#include "analyze/path/path_run.h"
 #include "stitch/base/mem.h"
 
 static const char sched_kinds[2][8] = { "wake-up", "off-cpu" };
-
-struct latency_sched {
-	struct path_ask ask;
-	struct path_run r;
-	struct intervals_thread *thread; /* of the timeline */
-	const char *kind;
-	latency_sched_fn *fn;
-	void *arg;
-};
 
 bool latency_sched_has(const char *kind)
 {
@@ -62,17 +52,6 @@ void latency_sched_close(struct latency_sched *s)
 	free(s->thread);
 	path_close(&s->r);
 	free(s);
-}
-
-const char *latency_sched_premise(const struct latency_sched *s)
-{
-	return causes_premise(s->r.causes).words;
-}
-
-void latency_sched_span(const struct latency_sched *s, int64_t *from,
-			int64_t *to)
-{
-	timeline_span(s->r.t, from, to);
 }
 
 static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
@@ -189,9 +168,4 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 			 path_doing(n ? sum[0].state : CHAIN_UNKNOWN));
 	free(sum);
 	chain_release(&c);
-}
-
-struct path_run *latency_sched_run(struct latency_sched *s)
-{
-	return &s->r;
 }

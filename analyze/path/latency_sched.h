@@ -6,12 +6,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/path/path_run.h"
+
 struct err;
 struct interval;
 struct intervals_thread;
-struct latency_sched;
-struct path_run;
 struct store;
+
+/* thread: valid until latency_sched_close(). */
+typedef void latency_sched_fn(void *arg, const struct interval *i,
+			      const char *kind, const char *name,
+			      const struct intervals_thread *thread);
+
+struct latency_sched {
+	struct path_ask ask;
+	struct path_run r; /* what chains of these threads are made of */
+	/* for latency_sched.c only */
+	struct intervals_thread *thread; /* of the timeline */
+	const char *kind;
+	latency_sched_fn *fn;
+	void *arg;
+};
 
 /* Returns whether a kind is one of these. */
 bool latency_sched_has(const char *kind);
@@ -20,17 +35,8 @@ bool latency_has_kind(const char *kind);
 /* Returns NULL and *err if there are no switches. */
 struct latency_sched *latency_sched_open(struct store *db, const char *path,
 					 struct err *err);
-/* Returns the premise of what is proved, "if ..."; NULL: none. */
-const char *latency_sched_premise(const struct latency_sched *s);
 void latency_sched_close(struct latency_sched *s);
-/* Stores the times of the first and the last record. */
-void latency_sched_span(const struct latency_sched *s, int64_t *from,
-			int64_t *to);
-/* Calls fn for each interval of a kind, thread by thread. thread: valid until
- * latency_sched_close(). */
-typedef void latency_sched_fn(void *arg, const struct interval *i,
-			      const char *kind, const char *name,
-			      const struct intervals_thread *thread);
+/* Calls fn for each interval of a kind, thread by thread. */
 void latency_sched_each(struct latency_sched *s, const char *kind,
 			latency_sched_fn *fn, void *arg);
 /* Writes whom most of a thread's time is put down to, as far as path proves it:
@@ -41,5 +47,3 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 /* Writes the function in which a thread left the CPU, or "not known". */
 void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
 			  size_t size);
-/* Returns what chains of these threads are made of. */
-struct path_run *latency_sched_run(struct latency_sched *s);

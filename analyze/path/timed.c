@@ -671,7 +671,7 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 
 		if (!s)
 			return -1;
-		latency_sched_span(s, &run->from, &run->to);
+		timeline_span(s->r.t, &run->from, &run->to);
 		latency_sched_each(s, d->ask.kind, timed_take, d);
 		latency_sched_close(s);
 	}

@@ -5,6 +5,7 @@
 #include "cli/args/status.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/callers.h"
+#include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
@@ -577,7 +578,7 @@ static void latency_put_chain(const struct latency *l,
 			      const struct latency_worst *w, struct json *j)
 {
 	const struct path_opts o = { .lines = CHAIN_LINES, .wall = l->o->wall };
-	struct path_run *r = latency_sched_run(l->sched);
+	struct path_run *r = &l->sched->r;
 	uint32_t thread = timeline_thread(r->t, (int32_t)w->thread->tid);
 
 	if (j) {
@@ -759,7 +760,7 @@ static struct intervals_sums latency_sums(const struct latency *l)
 		s = l->iv->sums;
 	/* of who was waited for, too */
 	if (l->sched && !s.premise)
-		s.premise = latency_sched_premise(l->sched);
+		s.premise = causes_premise(l->sched->r.causes).words;
 	return s;
 }
 
@@ -911,7 +912,7 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		l->sched = latency_sched_open(db, path, err);
 		if (!l->sched)
 			return -1;
-		latency_sched_span(l->sched, &l->first, &l->last);
+		timeline_span(l->sched->r.t, &l->first, &l->last);
 		latency_sched_each(l->sched, l->o->kind, latency_take_sched, l);
 		return 0;
 	}
