@@ -51,7 +51,6 @@ static bool idle_waits_for(struct idle *s, uint32_t thread, int64_t at,
 	return false;
 }
 
-/* Whether a wake-up is by this thread. */
 static bool is_wake_by(const struct idle *s, uint32_t wake, uint32_t thread)
 {
 	const struct timeline_wake w = timeline_wake(s->t, wake);

@@ -21,7 +21,6 @@ static void packed_times_set(uint8_t *byte, size_t at, unsigned int bits,
 	memcpy(byte + at / 8, &with, sizeof(with));
 }
 
-/* Packs the open row. */
 static void packed_times_pack(struct packed_times *m)
 {
 	struct packed_times_row *r = &m->row[m->at];
@@ -60,7 +59,6 @@ static void packed_times_pack(struct packed_times *m)
 						r->zeros[k]);
 }
 
-/* Makes a row the open one. */
 static void packed_times_open(struct packed_times *m, size_t row)
 {
 	if (!m->open)

@@ -13,7 +13,6 @@
 #define WRONG_OF 20
 #define UNPROVED_OF 2
 
-/* Returns whether part of whole is within the limit. */
 static bool judge_is_within(const struct check_limit *l, int64_t part,
 			    int64_t whole)
 {

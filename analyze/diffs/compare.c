@@ -61,7 +61,6 @@ struct coded {
 	size_t n_file, cap_file, n_hash, cap_hash;
 };
 
-/* Returns the file of an image. */
 static uint32_t coded_file(struct coded *o, size_t run, const struct image *img)
 {
 	struct coded_file f = { .bytes = NULL };

@@ -106,7 +106,6 @@ static double diff_rows_unit(uint64_t weight, uint64_t samples)
 	return samples ? (double)weight / (double)samples : 1;
 }
 
-/* Returns diff_whole.between. */
 static double diff_rows_between(const struct diff_rows *d)
 {
 	double made = 0;

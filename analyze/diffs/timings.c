@@ -517,7 +517,6 @@ static void timings_find_usual(const struct timings *t,
 	free(varied);
 }
 
-/* Returns whether a measure of a row changed. */
 static bool timings_changed(const struct timings_row *r)
 {
 	return any_where(TIMINGS_MEASURES, i, r->of[i].change);

@@ -78,7 +78,6 @@ static uint64_t fleet_samples_weight(const struct event_row *e)
 	return e->weight > 0 ? (uint64_t)e->weight : 0;
 }
 
-/* Returns the class of a sample, in words. */
 static uint32_t fleet_samples_class_of(struct fleet_rows *r,
 				       const struct event_row *e)
 {

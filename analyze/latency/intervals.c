@@ -1152,7 +1152,6 @@ static bool intervals_request(struct intervals *iv,
  * leaf is begin and end. */
 #define INTERVALS_BLUR 2000
 
-/* Takes a record of a call. */
 static void intervals_take_call(struct intervals *iv,
 				const struct intervals_role *role,
 				const struct field *f, struct pairing_record *r)

@@ -66,7 +66,6 @@ static uint32_t homonyms_group_of(const struct homonyms *h, uint32_t image,
 	return table_find(&h->by_name, *hash, homonyms_same_group, h, &key);
 }
 
-/* Adds a function that is new. */
 static void homonyms_add(struct homonyms *h, struct homonyms_function *f)
 {
 	uint32_t id = (uint32_t)h->n_function;

@@ -598,7 +598,6 @@ static const struct sql_wait *sql_sum_wait(struct path_sql *s,
 	return w;
 }
 
-/* What its chain tells. */
 static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 			   struct value *v)
 {

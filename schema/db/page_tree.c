@@ -166,7 +166,6 @@ static unsigned char *page_tree_copy(unsigned char *end,
 	return start;
 }
 
-/* Adds a packed row. */
 static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 				const struct packing_head *h,
 				const unsigned char *type)
@@ -256,7 +255,6 @@ static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 	return SQLITE_OK;
 }
 
-/* Finds the key of a row in *key. */
 static void page_tree_key(const struct page_tree *t,
 			  const struct packing_head *h,
 			  const unsigned char *type, int64_t key[2])

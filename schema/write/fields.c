@@ -195,7 +195,6 @@ bool store_wants_fields(struct maker *mk, const struct source *src,
 	return fields_ask(mk->w->fields, src, event);
 }
 
-/* Returns the name of the new column. */
 static const char *fields_name_column(struct ev_table *ev, const char *field)
 {
 	struct ev_column c = { .field = mem_strdup(field) };
@@ -360,7 +359,6 @@ int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 		       : 0;
 }
 
-/* Notes that a field is in a column. */
 static void fields_add_place(struct ev_map *m, uint16_t column, uint16_t field)
 {
 	uint32_t i = m->n_place++;
