@@ -40,16 +40,16 @@ int callsites_judge_again(struct maker *mk, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
-	r = rows_of(maker_read(mk, err), "again_ends", err);
+	r = rows_of(maker_read(mk, err), "merge_ends", err);
 	while (rows_step(r)) {
-		int64_t frame = rows_int(r, AGAIN_ENDS_FRAME);
+		int64_t frame = rows_int(r, MERGE_ENDS_FRAME);
 
 		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
 			continue;
-		p.spot[frame].start = (uint8_t)rows_int(r, AGAIN_ENDS_START);
-		p.spot[frame].open = (uint8_t)rows_int(r, AGAIN_ENDS_OPEN);
-		p.spot[frame].bytes = (uint32_t)rows_int(r, AGAIN_ENDS_BYTES);
-		p.spot[frame].sframe = rows_int(r, AGAIN_ENDS_SFRAME) != 0;
+		p.spot[frame].start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+		p.spot[frame].open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
+		p.spot[frame].bytes = (uint32_t)rows_int(r, MERGE_ENDS_BYTES);
+		p.spot[frame].sframe = rows_int(r, MERGE_ENDS_SFRAME) != 0;
 	}
 	if (rows_end(r, err))
 		goto out;

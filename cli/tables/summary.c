@@ -556,7 +556,7 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
 		"info_captures", "info_events",	  "info_counts", "info_damage",
-		"info_unnamed",	 "info_unmapped", "info_trust",
+		"info_unnamed",	 "info_unmapped", "check_trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;

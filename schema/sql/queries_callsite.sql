@@ -32,9 +32,6 @@ SELECT frame, kind, target, unverified FROM internal_callsite ORDER BY frame
 -- name: drop_callsites
 DELETE FROM internal_callsite
 
--- name: old_links
-SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
-
 -- name: old_stack_checks
 SELECT stack, checked, bogus, first, image, gaps, caller, walked
 FROM internal_stack_check
@@ -73,11 +70,6 @@ WHERE k.walked > 0 GROUP BY 1
 
 -- name: again_sites
 SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
-
--- name: again_ends
-SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open,
-	coalesce(bytes, 0) AS bytes, coalesce(sframe, 0) AS sframe
-FROM internal_end
 
 -- name: again_links
 SELECT inner, frame, link FROM internal_callsite_link

@@ -132,10 +132,6 @@ JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
 ORDER BY 2, i.path, 3
 
--- name: info_trust
-SELECT capture, event, class, samples, share, fix FROM trust
-ORDER BY capture, event, samples DESC, class
-
 -- name: info_requests
 SELECT verdict, n, confidence = 'unexplained' AND verdict <> 'unexplained'
 	AS doubt, sum(n) OVER () AS sum

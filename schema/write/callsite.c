@@ -126,7 +126,7 @@ int store_links(struct maker *mk, const struct store_link *l, size_t n,
 		struct store_link *sorted = mem_dup(l, n * sizeof(*l));
 
 		sort_items(sorted, n, callsite_by_link);
-		stored = callsite_is_stored(mk, "old_links", "drop_links",
+		stored = callsite_is_stored(mk, "merge_links", "drop_links",
 					    callsite_link_row, sorted, n, err);
 		free(sorted);
 	}
