@@ -227,8 +227,6 @@ int sample_groups_event(struct maker *mk, const struct capture_map *c,
 			struct err *err);
 int sample_groups_request(struct maker *mk, const struct fact_request *q,
 			  struct err *err);
-/* Makes all groups from the rows of samples, requests and stacks. */
-int sample_groups_make(struct maker *mk, struct err *err);
 /* Leaves the groups that the database has taken over. */
 void sample_groups_free(struct sample_groups *sg, const struct store *db);
 
