@@ -94,9 +94,7 @@ struct kernel_range {
 	const struct kernel_place *is;
 };
 
-COMPARE_FUNCTION(kernel_range_compare, struct kernel_range,
-		 compare_numbers(x->image, y->image)
-			 ?: compare_numbers(x->from, y->from));
+COMPARE_BY(kernel_range_compare, struct kernel_range, image, from);
 
 static const struct kernel_range *kernel_range_at(const struct kernel_range *r,
 						  size_t n, uint32_t image,

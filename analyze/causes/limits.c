@@ -36,10 +36,7 @@ struct limits {
 	struct table captures; /* of this machine */
 };
 
-COMPARE_FUNCTION(limits_compare, struct limits_row,
-		 compare_numbers(x->tid, y->tid)
-			 ?: compare_numbers(x->path, y->path)
-			 ?: compare_numbers(x->reading, y->reading));
+COMPARE_BY(limits_compare, struct limits_row, tid, path, reading);
 
 /* Columns of the tables, which a text may lack. */
 enum limits_column {

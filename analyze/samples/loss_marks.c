@@ -86,12 +86,10 @@ static uint32_t loss_marks_column(const struct loss_marks *tl, int64_t time)
 		span);
 }
 
-static int loss_marks_compare_places(const struct loss_place *a,
-				     const struct loss_place *b)
+static int loss_marks_compare_places(const struct loss_place *x,
+				     const struct loss_place *y)
 {
-	return compare_numbers(a->capture, b->capture) ?:
-	       compare_numbers(a->cpu, b->cpu) ?:
-	       compare_numbers(a->kind, b->kind);
+	return COMPARE_FIELDS(capture, cpu, kind);
 }
 
 /* ---- marks */
