@@ -160,18 +160,10 @@ static uint64_t pairing_exec_hash(const struct pairing_record *r)
 	return hash_u64s(word, 3, 0);
 }
 
-static bool pairing_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct pairing *p = owner;
-	const struct pairing_record *a = &p->open[id].at;
-	const struct pairing_record *b = key;
-
-	for (size_t i = 0; i < PAIR_KEYS; i++)
-		if (a->key[i] != b->key[i])
-			return false;
-	return a->pair == b->pair && a->world == b->world &&
-	       pairing_place(a) == pairing_place(b);
-}
+SAME_FUNCTION(pairing_same, struct pairing, open[id].at, struct pairing_record,
+	      !memcmp(x->key, y->key, sizeof(x->key)) && x->pair == y->pair &&
+		      x->world == y->world &&
+		      pairing_place(x) == pairing_place(y));
 
 /* Returns the time of the last record of a key of few, or of a thread; NULL: of
  * so many keys that they are not kept. */

@@ -43,12 +43,8 @@ int label_compare(const struct label *a, const struct label *b)
 	return d ?: compare_numbers(a->off, b->off);
 }
 
-static bool same_label(const void *owner, uint32_t id, const void *key)
-{
-	const struct labels *l = owner;
-
-	return !label_compare(&l->item[id], key);
-}
+SAME_FUNCTION(same_label, struct labels, item[id], struct label,
+	      !label_compare(x, y));
 
 uint32_t labels_add(struct labels *l, const struct label *want)
 {
