@@ -14,8 +14,8 @@
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/source.h"
 #include "stitch/base/owned.h"
+#include "stitch/source.h"
 
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"

@@ -243,9 +243,10 @@ static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 		if (perf_feature_take_string(b, &name, err) ||
 		    perf_feature_take_string(b, &value, err))
 			return -1;
-		if (strlen(name) + strlen(value) + 4 < NOTE_SIZE - at)
-			snprintf(note + at, NOTE_SIZE - at, "%s%s=%s",
-				 at ? ", " : "", name, value);
+		if ((size_t)snprintf(note + at, NOTE_SIZE - at, "%s%s=%s",
+				     at ? ", " : "", name,
+				     value) >= NOTE_SIZE - at)
+			note[at] = '\0';
 	}
 	return 0;
 }

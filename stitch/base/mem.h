@@ -35,13 +35,15 @@ static inline void mem_free_all(void *const *p, size_t n)
 	for (size_t i = 0; i < n; i++)
 		free(p[i]);
 }
-/* Behind the name of a pointer, which it gives to free() where the scope of the
- * pointer ends. */
+
+/* Stands after the name of a pointer in its declaration: free() gets it where
+ * the scope of the pointer ends. */
 #define OWNED __attribute__((cleanup(mem_free_owned)))
 static inline void mem_free_owned(void *p)
 {
 	free(*(void **)p);
 }
+
 /* Frees each of its arguments. */
 #define free_all(...)                                                          \
 	mem_free_all((void *const[]){ __VA_ARGS__ },                           \
