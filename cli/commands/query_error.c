@@ -41,13 +41,12 @@ static void show_place(const char *sql, size_t at)
 			i++;
 		}
 	}
-	char *before = mem_dup(sql + start, at - start);
+	char *before OWNED = mem_dup(sql + start, at - start);
 
 	for (char *p = before; *p; p++)
 		*p = *p == '\t' ? ' ' : *p;
 	fprintf(stderr, "\n  %*s%s^%s\n", (int)safe_text_cells(before), "",
 		term_on(stderr, STYLE_RED), term_off(stderr));
-	free(before);
 }
 
 /* ---- what was meant */

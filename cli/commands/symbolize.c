@@ -181,7 +181,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (!path || name_check(names, err) || load_check(path, &is_db, err))
 		return -1;
 	if (!is_db) {
-		char *word = safe_text_word(path);
+		char *word OWNED = safe_text_word(path);
 
 		err_set(err, ERR_USAGE,
 			archive_is_bundle(path)
@@ -191,7 +191,6 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 				: "%s: symbolize needs a database; 'backstitch "
 				  "ingest %s' makes one, with the same options",
 			path, word);
-		free(word);
 		return -1;
 	}
 	struct maker *mk = maker_open(path, path, err);
@@ -243,7 +242,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		json_finish(&j);
 	} else if (!ret) {
 		int64_t found = was.unnamed - is.unnamed;
-		char *word = safe_text_word(path);
+		char *word OWNED = safe_text_word(path);
 		char more[NAME_NOT_GIVEN];
 
 		say("%s: %" PRId64 " of %" PRId64
@@ -259,7 +258,6 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 				    ? "; options that say where it is: "
 				    : "",
 			    more);
-		free(word);
 	}
 	if (!ret && !json)
 		ret = symbolize_say_cut(names, path, db, err);

@@ -171,13 +171,12 @@ static struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 		if (!is_tracepoint(t, &pd->event[i]))
 			continue;
 		/* can its format be made for perf at all? */
-		char *text = payloads_perf_format(t->payloads, (int64_t)i + 1,
-						  "name", 1);
+		char *text OWNED = payloads_perf_format(
+			t->payloads, (int64_t)i + 1, "name", 1);
 		if (text && *text) {
 			pd->event[i].raw = true;
 			take_id(t, i);
 		}
-		free(text);
 	}
 	if (t->machine)
 		pd_trace_put_formats(t);

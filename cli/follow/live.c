@@ -463,7 +463,7 @@ static int live_find(struct live_client *c, struct err *err)
 	struct {
 		char node[64], name[NAME_MAX];
 	} m;
-	char *known = NULL;
+	char *known OWNED = NULL;
 	size_t len;
 	bool found = false;
 	uint32_t n;
@@ -494,7 +494,6 @@ static int live_find(struct live_client *c, struct err *err)
 		rc = err_set(err, ERR_USAGE,
 			     "%s: no such session; the relay daemon has:%s",
 			     c->l->url, n ? known : " none");
-	free(known);
 	return rc;
 }
 

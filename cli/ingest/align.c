@@ -109,7 +109,7 @@ static size_t host_of(const struct look *lk, size_t n, size_t i)
 static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 			 void *arg, struct look *lk, struct err *err)
 {
-	struct source **src = mem_new(n, sizeof(*src));
+	struct source **src OWNED = mem_new(n, sizeof(*src));
 	size_t opened = 0;
 	int rc = 0;
 
@@ -133,7 +133,6 @@ static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 		rc = -1;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = align_read_fingerprints(&lk[i], err);
-	free(src);
 	return rc;
 }
 

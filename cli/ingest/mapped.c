@@ -1,11 +1,10 @@
 /* mapped.c - mappings of processes from saved copies of /proc/PID/maps. */
 #include "cli/ingest/mapped.h"
 
-#include <sys/stat.h>
-
 #include "formats/code/maps.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/files/path.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/tasks/frame.h"
@@ -65,13 +64,6 @@ void mapped_free(struct mapped *md)
 	free_all(md->copy, md);
 }
 
-static bool mapped_is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 /* Prints that --maps could be used. A folder next to a file is not used by
  * itself: it may belong to another capture, where the pids are other processes.
  */
@@ -82,7 +74,7 @@ static void mapped_print_hint(struct mapped *md, const struct source *src)
 	int n = slash ? (int)(slash - src->path) + 1 : 0;
 
 	if (!md->hints || !strcmp(src->path, "-") ||
-	    mapped_is_folder(src->path) ||
+	    path_is_folder(src->path) ||
 	    (size_t)snprintf(dir, sizeof(dir), "%.*smaps", n, src->path) >=
 		    sizeof(dir) ||
 	    !maps_in_folder(dir))
@@ -157,10 +149,10 @@ static int add_adjacent(struct mapped *md, struct stitch *st,
 {
 	char dir[PATH_SIZE], text[PATH_SIZE + 64];
 
-	if (!strcmp(src->path, "-") || !mapped_is_folder(src->path))
+	if (!strcmp(src->path, "-") || !path_is_folder(src->path))
 		return 0;
 	snprintf(dir, sizeof(dir), "%s/maps", src->path);
-	if (!mapped_is_folder(dir))
+	if (!path_is_folder(dir))
 		return 0;
 
 	struct maps *m = maps_new();

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/output/folder.h"
@@ -13,6 +12,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/owned.h"
+#include "stitch/base/search.h"
 #include "stitch/files/path.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/source.h"
@@ -36,11 +36,6 @@ struct unpacked_look {
 	size_t n, cap, n_text, cap_text;
 };
 
-static int unpacked_compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Lists a folder in the order of names: that of the disk is any. */
 static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
 {
@@ -53,22 +48,13 @@ static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
 	while (d && (e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		char *path = mem_printf("%s/%s", folder, e->d_name);
+		char *path OWNED = mem_printf("%s/%s", folder, e->d_name);
 
 		*mem_add(list, n, cap) = arena_strdup(&u->own, path);
-		free(path);
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), unpacked_compare);
+	sort_items(list, n, compare_texts);
 	*out = list;
 	return n;
-}
-
-static bool unpacked_is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* Finds captures. A folder of traces of LTTng is one capture, unless it only
@@ -80,7 +66,7 @@ static void unpacked_look_at(struct unpacked_look *lk, char *path)
 	size_t sessions = 0;
 	bool others = false;
 
-	if (!unpacked_is_folder(path)) {
+	if (!path_is_folder(path)) {
 		if (is == LOOK_CAPTURE)
 			*mem_add(lk->capture, lk->n, lk->cap) = path;
 		else if (is == LOOK_TEXT)

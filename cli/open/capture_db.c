@@ -40,8 +40,8 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 		return 0;
 	*db = store_open(out, &why);
 	if (!*db) {
-		char *db_word = safe_text_word(out);
-		char *word = safe_text_word(argv[0]);
+		char *db_word OWNED = safe_text_word(out);
+		char *word OWNED = safe_text_word(argv[0]);
 
 		if (load_check(out, &is_db, &ignored) || !is_db)
 			err_set(err, ERR_IO,
@@ -54,7 +54,6 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 				"%s; if it was that of %s, 'backstitch ingest "
 				"-f -o %s %s' replaces it",
 				why.msg, argv[0], db_word, word);
-		free_all(db_word, word);
 		return -1;
 	}
 	session_folders_join(&c, argv, (size_t)argc,
@@ -84,14 +83,13 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	if (rows_end(r, err))
 		goto fail;
 	if (others) {
-		char *db_word = safe_text_word(out);
-		char *word = safe_text_word(argv[0]);
+		char *db_word OWNED = safe_text_word(out);
+		char *word OWNED = safe_text_word(argv[0]);
 
 		err_set(err, ERR_IO,
 			"%s: has other captures; 'backstitch info %s' says "
 			"which, 'backstitch ingest -o NAME.db %s' makes another",
 			out, db_word, word);
-		free_all(db_word, word);
 		goto fail;
 	}
 	for (int i = 0; i < argc && !again; i++)

@@ -116,11 +116,6 @@ static int database_set_is_database(const char *path, bool named,
 	return (named || err->code == ERR_IO) && !stat(path, &st) ? -1 : 0;
 }
 
-static int database_set_by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int database_set_expand_folder(struct database_set *list,
 				      const char *dir, struct err *err)
 {
@@ -149,7 +144,7 @@ static int database_set_expand_folder(struct database_set *list,
 		return -1;
 	if (list->n == before)
 		return 0;
-	sort_items(list->path + before, list->n - before, database_set_by_name);
+	sort_items(list->path + before, list->n - before, compare_texts);
 	return 1;
 }
 

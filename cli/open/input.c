@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/stacks/stacks.h"
@@ -223,13 +222,6 @@ bool input_is_server(const char *path)
 	return clickhouse_is_url(path);
 }
 
-static bool input_is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 /* Reads the databases that input_path() has found as one. */
 static struct store *database_open_several(const struct open_ask *ask,
 					   struct database_set *list,
@@ -289,7 +281,7 @@ bool input_is_several(const char *path)
 	struct database_set list = { NULL, 0, 0 };
 	struct err ignored = { 0 };
 	bool several_found = path == several_name || input_is_followed(path) ||
-			     ((access(path, F_OK) || input_is_folder(path)) &&
+			     ((access(path, F_OK) || path_is_folder(path)) &&
 			      database_set_expand(&list, path, &ignored) > 0);
 
 	database_set_release(&list);
@@ -411,7 +403,7 @@ struct store *database_open(const struct open_ask *ask, const char *path,
 			path);
 		return NULL;
 	}
-	if (access(path, F_OK) || input_is_folder(path))
+	if (access(path, F_OK) || path_is_folder(path))
 		ret = database_open_folder(ask, path, &db, err);
 	if (ret)
 		return db;

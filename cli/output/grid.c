@@ -397,7 +397,7 @@ static void grid_put_json(const struct grid *g, const struct cell *row,
 static void grid_write_table(const struct grid *g, FILE *out)
 {
 	const bool told = json_before_rows();
-	struct column *col = mem_new(g->n_col, sizeof(*col));
+	struct column *col OWNED = mem_new(g->n_col, sizeof(*col));
 
 	for (size_t i = 0; i < g->n_col; i++) {
 		col[i].width = g->col[i].title ? strlen(g->col[i].title) : 0;
@@ -469,7 +469,6 @@ static void grid_write_table(const struct grid *g, FILE *out)
 	for (size_t i = 0; i < g->n_col; i++)
 		free(col[i].name);
 	arena_release(&text);
-	free(col);
 }
 
 /* Columns without a name are left out, for people those without a title. */

@@ -18,7 +18,7 @@ static void markdown_put_ticks(FILE *out, size_t n)
  * are no HTML, link or mention, unless it is plain words. */
 static void markdown_put_cell(FILE *out, const char *s, size_t len)
 {
-	char *text;
+	char *text OWNED = NULL;
 	size_t n;
 	FILE *clean = mem_stream(&text, &n);
 
@@ -27,7 +27,6 @@ static void markdown_put_cell(FILE *out, const char *s, size_t len)
 	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789 .,%+") == n) {
 		fputs(text, out);
-		free(text);
 		return;
 	}
 
@@ -54,7 +53,6 @@ static void markdown_put_cell(FILE *out, const char *s, size_t len)
 	}
 	fputs(pad ? " " : "", out);
 	markdown_put_ticks(out, ticks);
-	free(text);
 }
 
 void markdown_fence(FILE *out, bool begin)

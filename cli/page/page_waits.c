@@ -152,15 +152,15 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 			if (k + 1 < s->depth || e.waiter != s->thread)
 				comm = waker;
 		}
-		char *words = s->state == CHAIN_READY ||
-					      s->state == CHAIN_THROTTLED ||
-					      s->state == CHAIN_HELD
-				      ? chain_held_words(pr, t, s)
-				      : NULL;
+		char *words OWNED =
+			s->state == CHAIN_READY ||
+					s->state == CHAIN_THROTTLED ||
+					s->state == CHAIN_HELD
+				? chain_held_words(pr, t, s)
+				: NULL;
 
 		out.of[i] = (struct page_segment){ comm,
 						   page_chains_word(p, words) };
-		free(words);
 	}
 	p->segments += out.chain.n;
 	*mem_add(p->chain, p->n, p->cap) = out;

@@ -504,9 +504,10 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 {
 	char reason[PUSH_REASON_SIZE] = "";
 	/* servers before 19 do not have the last column */
-	char *sql = mem_printf("SELECT table, command, latest_fail_reason "
-			       "FROM %s LIMIT 1",
-			       which);
+	char *sql OWNED =
+		mem_printf("SELECT table, command, latest_fail_reason "
+			   "FROM %s LIMIT 1",
+			   which);
 	struct clickhouse_ask ask = { .sql = sql,
 				      .types = "string string string",
 				      .row = push_take_reason,
@@ -516,10 +517,8 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 	if (clickhouse_select(c, &ask, &ignored) &&
 	    ignored.code == ERR_STOPPED) {
 		*err = ignored;
-		free(sql);
 		return -1;
 	}
-	free(sql);
 	return err_set(err, ERR_IO,
 		       "%s: removing rows has not ended; wait, or stop it with "
 		       "KILL MUTATION, then push again%s",
@@ -603,7 +602,7 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	struct clickhouse_ask ask = { .types = "u8 u64 u64 u64",
 				      .row = push_take_block,
 				      .arg = &r };
-	char *sql = NULL;
+	char *sql OWNED = NULL;
 	const char *between = "";
 	FILE *f = mem_stream(&sql, NULL);
 
@@ -624,7 +623,6 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	int rc = push_server_wait_run(s, run, err) ||
 		 push_wait_removed(s, run, err) ||
 		 clickhouse_select(s->c, &ask, err);
-	free(sql);
 	return rc ? -1 : 0;
 }
 

@@ -73,11 +73,10 @@ int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
 		looked = true;
 		if (by >= 0) {
 			const struct diff_place *p = &d->place[by][i];
-			char *of = name(arg, i);
+			char *of OWNED = name(arg, i);
 
 			diff_limit_add(l, of, diff_limit_growth(c, i, by),
 				       p->only ? NAN : p->p);
-			free(of);
 		} else if (l->percent > 0 &&
 			   (d->row[i].unknown ||
 			    (few && (d->between > 0 ||
@@ -99,11 +98,10 @@ int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
 	if (l->n || open_row == REPORT_NONE)
 		return diff_limit_end(l, status);
 
-	char *of = name(arg, open_row);
+	char *of OWNED = name(arg, open_row);
 
 	say("cannot be judged: %s, %+.2f %%: %s\n", of, open,
 	    d->row[open_row].unknown ?: DIFF_LIMIT_FEW);
-	free(of);
 	return STATUS_UNJUDGED;
 }
 

@@ -234,7 +234,7 @@ static void print_causes(struct report_offcpu *rp)
 		/* "user_b <- worker"; a missing one has that in its name */
 		bool named = p->has_caller && shown == label_shown(in);
 		const char *by = named ? label_shown(caller) : "";
-		char *text =
+		char *text OWNED =
 			mem_printf("%s%s%s", shown, named ? " <- " : "", by);
 
 		grid_ns(g, c->ns);
@@ -246,7 +246,6 @@ static void print_causes(struct report_offcpu *rp)
 		grid_text(g, in->name);
 		grid_text(g, caller->name);
 		grid_text(g, in->image);
-		free(text);
 	}
 	grid_put(g, rp->format, &rp->json, "causes");
 	if (rp->people && n < rp->n_cause)

@@ -110,7 +110,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 	struct flame *f = (void *)s;
 	const struct area bars = { a->top + 1, a->rows - 1, a->columns };
 	uint32_t depth = f->tree->node[f->at].depth;
-	struct flame_bar *todo = NULL;
+	struct flame_bar *todo OWNED = NULL;
 	size_t n = 0, cap = 0;
 
 	if (depth < f->top)
@@ -152,7 +152,6 @@ static void flame_draw(struct screen *s, const struct area *a)
 			x += w;
 		}
 	}
-	free(todo);
 }
 
 /* ---- keys */

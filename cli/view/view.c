@@ -589,7 +589,7 @@ static void view_renew(struct view *v)
 {
 	struct screen *s = v->stack[v->n - 1];
 	const char *name = s->ops->function ? s->ops->function(s) : NULL;
-	char *kept = name ? mem_strdup(name) : NULL;
+	char *kept OWNED = name ? mem_strdup(name) : NULL;
 
 	if (v->n == 1 && !v->frozen && view_open_newest(v)) {
 		view_load(v);
@@ -597,7 +597,6 @@ static void view_renew(struct view *v)
 		if (kept && s->ops->go)
 			s->ops->go(s, kept);
 	}
-	free(kept);
 }
 
 /* ---- keys */

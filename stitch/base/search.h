@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The order of two numbers: -1, 0 or 1. Functions for qsort() join several with
  * ?:. Evaluates its arguments twice. */
@@ -58,7 +59,7 @@
 			 compare_numbers(y->size, x->size)                     \
 				 ?: COMPARE_FIELDS(__VA_ARGS__))
 
-/* Order plain numbers, for qsort() and bsearch(). */
+/* Order plain numbers, and texts, for qsort() and bsearch(). */
 static inline int compare_u32(const void *a, const void *b)
 {
 	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
@@ -74,6 +75,10 @@ static inline int compare_i64(const void *a, const void *b)
 static inline int compare_double(const void *a, const void *b)
 {
 	return compare_numbers(*(const double *)a, *(const double *)b);
+}
+static inline int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Sorts n items, of which there may be none: qsort() needs an array even then.

@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Returns what follows the last '/' of path; path itself if there is none, or
  * if it is what Linux shows of a file outside of all mounts. */
@@ -27,4 +28,11 @@ static inline bool path_leaves_root(const char *path)
 		if ((s == path || s[-1] == '/') && (!s[2] || s[2] == '/'))
 			return true;
 	return false;
+}
+
+static inline bool path_is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }

@@ -469,7 +469,7 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 	/* Readers draw an arrow between two slices: finds those that have one
 	 * only, as records were lost at the same time. */
 	/* since when the thread of a track runs; INT64_MIN: it does not */
-	int64_t *since = mem_new(s->t->n_track + 1, sizeof(*since));
+	int64_t *since OWNED = mem_new(s->t->n_track + 1, sizeof(*since));
 
 	for (size_t i = 0; i <= s->t->n_track; i++)
 		since[i] = INT64_MIN;
@@ -487,7 +487,6 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 			s->arrow[e->item].loose |=
 				since[s->arrow[e->item].to] != e->time;
 	}
-	free(since);
 	return s;
 }
 
@@ -647,7 +646,6 @@ static void chrome_calls_take(void *arg, const struct interval *i)
 }
 
 COMPARE_BY(chrome_calls_compare, struct chrome_call, event);
-COMPARE_FUNCTION(chrome_calls_compare_ends, int64_t, compare_numbers(*x, *y));
 
 struct chrome_calls *chrome_calls_load(struct store *db, const char *path,
 				       struct tracks *t, struct json *j,
@@ -664,7 +662,7 @@ struct chrome_calls *chrome_calls_load(struct store *db, const char *path,
 		return NULL;
 	}
 	sort_items(c->call, c->n, chrome_calls_compare);
-	sort_items(c->end, c->n_end, chrome_calls_compare_ends);
+	sort_items(c->end, c->n_end, compare_i64);
 	return c;
 }
 
