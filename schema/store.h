@@ -28,6 +28,12 @@ struct store *store_open(const char *path, struct err *err);
 struct store *store_open_as(const char *path, const char *name, bool writable,
 			    struct err *err);
 void store_close(struct store *db); /* NULL is fine */
+/* The database of a variable is closed where its scope ends. */
+#define OWNED_STORE __attribute__((cleanup(store_owned)))
+static inline void store_owned(struct store **db)
+{
+	store_close(*db);
+}
 
 /* Enough bytes of a file for store_is_database(). */
 #define STORE_HEAD 100

@@ -188,8 +188,8 @@ static int annotate_run(int argc, char **argv, struct err *err)
 			       "1; say which name");
 	if (name_check(&ask.load.name, err))
 		return -1;
-	struct store *db = database_from_args(&ask, argc > 1 ? 1 : argc, argv,
-					      NULL, &path, &status, err);
+	struct store *db OWNED_STORE = database_from_args(
+		&ask, argc > 1 ? 1 : argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
 	struct stacks *s = stacks_load(db, &so, err);
@@ -198,7 +198,6 @@ static int annotate_run(int argc, char **argv, struct err *err)
 		rc = annotate_print(&ask.load.name, db, &h, path, what, err);
 	hot_release(&h);
 	stacks_free(s);
-	store_close(db);
 	return rc ? -1 : status;
 }
 

@@ -48,13 +48,11 @@ static int bundle_run(int argc, char **argv, struct err *err)
 
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
-	struct store *db = database_from_args(&ask, argc, argv, out_path, &path,
-					      &status, err);
+	struct store *db OWNED_STORE = database_from_args(
+		&ask, argc, argv, out_path, &path, &status, err);
 	if (!db)
 		return -1;
-	int rc = pack_write(db, path, &o, err);
-	store_close(db);
-	return rc ? -1 : status;
+	return pack_write(db, path, &o, err) ? -1 : status;
 }
 
 static const char *const examples[] = {

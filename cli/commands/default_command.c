@@ -185,7 +185,7 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 			{ "From", NULL },   { "To", NULL },
 			{ "Event", NULL },
 		};
-		struct grid *g = grid_new(col, ARRAY_SIZE(col));
+		struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 		int64_t first = INT64_MAX; /* of all */
 		int64_t last = INT64_MIN;
 		uint64_t span;
@@ -217,7 +217,6 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 		if (used > limit)
 			printf("and %zu more kind%s of events\n", used - limit,
 			       used - limit == 1 ? "" : "s");
-		grid_free(g);
 	}
 	events_close(ev);
 	return rc;
@@ -370,7 +369,7 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 			{ NULL, NULL },	     { "Tid", NULL },
 			{ "Thread", NULL },
 		};
-		struct grid *g = grid_new(col, ARRAY_SIZE(col));
+		struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 
 		for (size_t i = 0; i < th.n && i < limit; i++) {
 			const struct thread_times *t = &th.t[i];
@@ -388,7 +387,6 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 			grid_text(g, stacks_comm(th.stacks, t->comm)->name);
 		}
 		grid_write(g, "table", stdout);
-		grid_free(g);
 	}
 	threads_release(&th);
 	return rc;
@@ -525,7 +523,7 @@ static int look_run(int argc, char **argv, struct err *err)
 
 	if (!argc)
 		return err_set(err, ERR_USAGE, "which capture?");
-	struct store *db = capture_db_open(
+	struct store *db OWNED_STORE = capture_db_open(
 		&ask, argc, argv, options_own > (unsigned int)open_page, out,
 		&status, err);
 	if (!db)
@@ -539,7 +537,6 @@ static int look_run(int argc, char **argv, struct err *err)
 			*out ? out
 			     : input_database_name(argv[0], out, sizeof(out)),
 			err);
-	store_close(db);
 	return rc ? -1 : status;
 }
 

@@ -21,7 +21,7 @@ static int info_run(int argc, char **argv, struct err *err)
 	char options[NAME_NOT_GIVEN];
 	int status = STATUS_OK;
 	const char *path;
-	struct store *db =
+	struct store *db OWNED_STORE =
 		database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 
 	if (!db)
@@ -30,7 +30,6 @@ static int info_run(int argc, char **argv, struct err *err)
 	more.options = name_not_given(&ask.load.name, options);
 	int ret = json ? summary_json(stdout, db, err)
 		       : summary_print(stdout, db, path, false, more, err);
-	store_close(db);
 	return ret ? -1 : status;
 }
 

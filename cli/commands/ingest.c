@@ -64,7 +64,7 @@ static int ingest_finish(const struct load_ask *ask, bool damaged,
 	/* to open it is a third of the work for a small capture */
 	if (quiet && !json)
 		return done;
-	struct store *db = store_open(out, err);
+	struct store *db OWNED_STORE = store_open(out, err);
 
 	if (!db)
 		return -1;
@@ -76,7 +76,6 @@ static int ingest_finish(const struct load_ask *ask, bool damaged,
 			(struct summary_more){
 				"symbolize", name_not_given(&ask->name, more) },
 			err);
-	store_close(db);
 	return ret ? -1 : done;
 }
 
@@ -137,7 +136,7 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			{ "Waiting ms", "waiting_ms" },
 			{ "Used of it", "used" },
 		};
-		struct grid *g = grid_new(col, 5);
+		struct grid *g OWNED_GRID = grid_new(col, 5);
 		struct thread_work w[THREAD_KINDS];
 		const size_t n = thread_works(w);
 		const struct thread_work main = {
@@ -151,7 +150,6 @@ static int ingest_run(int argc, char **argv, struct err *err)
 		for (size_t k = 0; k < n; k++)
 			timing_row(g, &w[k]);
 		grid_write(g, "table", stderr);
-		grid_free(g);
 	}
 	return ingest_finish(&ask.load, damaged, err);
 }

@@ -114,7 +114,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	int64_t offset;
 	const char *path;
-	struct store *db;
+	struct store *db OWNED_STORE = NULL;
 
 	/* a word that is a kind, and no file */
 	if (argc && !kind && latency_has_kind(argv[0]) &&
@@ -174,7 +174,6 @@ static int latency_run(int argc, char **argv, struct err *err)
 	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)
 		rc = report_latency(db, path, &o, err);
-	store_close(db);
 	return rc > 0 || rc < 0 ? rc : status;
 }
 

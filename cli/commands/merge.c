@@ -91,7 +91,7 @@ static int merge_run(int argc, char **argv, struct err *err)
 	const struct open_ask ask = open_chosen();
 	struct database_set list = { NULL, 0, 0 };
 	struct merge_counts n;
-	struct store *db = NULL;
+	struct store *db OWNED_STORE = NULL;
 
 	if (!argc)
 		return err_set(err, ERR_USAGE,
@@ -106,7 +106,6 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = database_set_make(&list, &ask.choice, output, force, &db,
 				       &n, err);
-	store_close(db);
 	database_set_release(&list);
 	if (rc)
 		return -1;

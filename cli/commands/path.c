@@ -121,7 +121,7 @@ static int path_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	int64_t offset;
 	const char *path;
-	struct store *db;
+	struct store *db OWNED_STORE = NULL;
 
 	if (blame && (comm || pid || tid != NUMBER_UNSET))
 		return err_set(err, ERR_USAGE,
@@ -162,7 +162,6 @@ static int path_run(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = flame ? flame_path(db, path, &o, flame, err)
 			   : path_print(db, path, &o, err);
-	store_close(db);
 	return rc ? rc : status;
 }
 

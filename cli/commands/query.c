@@ -339,7 +339,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		if (!owned)
 			return -1;
 	}
-	struct store *db = database_open(&ask, path, &status, err);
+	struct store *db OWNED_STORE = database_open(&ask, path, &status, err);
 	if (db && !store_functions(db, demangle_name, err))
 		causes = path_sql_new(db, path, err);
 	if (causes)
@@ -387,7 +387,6 @@ static int query_run(int argc, char **argv, struct err *err)
 	}
 	path_sql_free(causes);
 	interval_sql_free(intervals);
-	store_close(db);
 	if (!ret && w.first && !output_is_set())
 		printf("\nThese are views; 'backstitch query DB \"SELECT * FROM "
 		       "samples LIMIT 9\"' asks one.\n"

@@ -179,7 +179,7 @@ static int report_run(int argc, char **argv, struct err *err)
 	};
 	int status = STATUS_OK;
 	const char *path;
-	struct store *db;
+	struct store *db OWNED_STORE = NULL;
 
 	if (report_check(format, err) || report_take_keys(&o, sort_keys, err) ||
 	    report_take_inlined(&o, err))
@@ -214,7 +214,6 @@ static int report_run(int argc, char **argv, struct err *err)
 	     : offcpu_opts.on && !callers && !callees
 		     ? report_offcpu(db, path, &o, err)
 		     : report_table(db, path, &o, err);
-	store_close(db);
 	return rc ? report_tell_functions(argc, err) : status;
 }
 

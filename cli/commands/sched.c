@@ -47,7 +47,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	int64_t offset;
 	const char *path;
-	struct store *db;
+	struct store *db OWNED_STORE = NULL;
 
 	if (filter.event || filter.cgroup)
 		return err_set(err, ERR_USAGE,
@@ -64,7 +64,6 @@ static int sched_run(int argc, char **argv, struct err *err)
 	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)
 		rc = report_sched(db, path, &o, err);
-	store_close(db);
 	return rc ? -1 : status;
 }
 

@@ -97,7 +97,7 @@ static int script_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	int64_t offset;
 	const char *path;
-	struct store *db;
+	struct store *db OWNED_STORE = NULL;
 
 	if (fields && json)
 		return err_set(err, ERR_USAGE,
@@ -114,7 +114,6 @@ static int script_run(int argc, char **argv, struct err *err)
 	int ret = wall_clock_take(db, path, &offset, &f.wall, err);
 	if (!ret)
 		ret = script_print_all(db, &f, err);
-	store_close(db);
 	return ret ? -1 : status;
 }
 

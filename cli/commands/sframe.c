@@ -46,7 +46,7 @@ static int sframe_of_stacks(const char *path, struct err *err)
 			       path);
 	ask.load.unnamed = true;
 	ask.load.pair = unwind ? &c : NULL;
-	struct store *db = database_open(&ask, path, &status, err);
+	struct store *db OWNED_STORE = database_open(&ask, path, &status, err);
 	if (db && unwind) {
 		rc = sframe_unwind(path, &c, json, err);
 	} else if (db) {
@@ -56,7 +56,6 @@ static int sframe_of_stacks(const char *path, struct err *err)
 		rc = sframe_readiness(db, sy, ask.load.name.symfs, json, err);
 		symbolize_free(sy);
 	}
-	store_close(db);
 	unwind_compare_release(&c);
 	return rc ? -1 : status;
 }

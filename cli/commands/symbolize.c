@@ -119,7 +119,7 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	const struct name_ask *names = &ask->load.name;
 	struct done was = { 0 };
 	struct done is = { 0 };
-	struct store *db = NULL;
+	struct store *db OWNED_STORE = NULL;
 	char more[NAME_NOT_GIVEN];
 	uint64_t sent = 0;
 	struct json j;
@@ -139,7 +139,6 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	ret = db ? symbolize_count_named(db, &is, err) : -1;
 	if (!ret && is.unnamed < was.unnamed)
 		ret = symbolize_push(ask, db, url, &sent, err);
-	store_close(db);
 	if (ret)
 		return -1;
 	int64_t found = was.unnamed - is.unnamed;
@@ -170,7 +169,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	struct done was = { 0 };
 	struct done is = { 0 };
 	bool is_db = false;
-	struct store *db = NULL;
+	struct store *db OWNED_STORE = NULL;
 
 	if (argc > 1)
 		return err_set(err, ERR_USAGE,
@@ -261,7 +260,6 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	}
 	if (!ret && !json)
 		ret = symbolize_say_cut(names, path, db, err);
-	store_close(db);
 	return ret ? -1 : STATUS_OK;
 }
 

@@ -128,7 +128,7 @@ static int make_load(struct make *m, const struct worker_opts *o,
  */
 static int make_glance(const char *path, struct glance *g, struct err *err)
 {
-	struct store *db = store_open(path, err);
+	struct store *db OWNED_STORE = store_open(path, err);
 	struct rows *r = db ? rows_of(db, "follow_glance", err) : NULL;
 
 	if (rows_step(r)) {
@@ -139,7 +139,6 @@ static int make_glance(const char *path, struct glance *g, struct err *err)
 
 	if (!rc)
 		rc = loss_rows_sum(db, &g->lost, &g->lost_unknown, err);
-	store_close(db);
 	return rc;
 }
 

@@ -18,6 +18,13 @@ struct grid_column {
 /* The columns must live as long as the grid. */
 struct grid *grid_new(const struct grid_column *col, size_t n);
 void grid_free(struct grid *g);
+/* The grid of a variable is freed where its scope ends. */
+#define OWNED_GRID __attribute__((cleanup(grid_owned)))
+static inline void grid_owned(struct grid **g)
+{
+	grid_free(*g);
+}
+
 /* Says that the column of this title, one of the first 64, has names of
  * functions: if they must be cut, then as cut_names() does. in_files: they are
  * cut in files too, to lines of 80 columns. */

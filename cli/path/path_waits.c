@@ -339,10 +339,10 @@ static void path_put_waits_json(struct path_longest *l)
 	json_array(&j, "waits");
 	json_lines(&j);
 	while (at < l->n && !json_failed(&j)) {
-		struct grid *g = path_some_waits(l, &at, ROWS_AT_ONCE);
+		struct grid *g OWNED_GRID =
+			path_some_waits(l, &at, ROWS_AT_ONCE);
 
 		grid_json_rows(g, &j);
-		grid_free(g);
 	}
 	json_end(&j);
 	json_uint(&j, "asked_ns", l->r->sum.asked);
@@ -354,7 +354,7 @@ static void path_put_waits(struct path_longest *l)
 {
 	struct path_run *r = l->r;
 	size_t at = 0;
-	struct grid *g = path_some_waits(l, &at, SIZE_MAX);
+	struct grid *g OWNED_GRID = path_some_waits(l, &at, SIZE_MAX);
 	int64_t from = r->ask->from;
 	int64_t to = r->ask->to;
 	struct term_lines lines;
@@ -390,7 +390,6 @@ static void path_put_waits(struct path_longest *l)
 	path_put_grid(l->o, g, "waits");
 	if (r->sum.unknown)
 		path_put_advice(r, from, to);
-	grid_free(g);
 }
 
 static int path_put_worst(struct path_longest *l, struct err *err)
@@ -654,7 +653,7 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 
 static void path_put_shares(struct path_shares *p, const char *key)
 {
-	struct grid *g =
+	struct grid *g OWNED_GRID =
 		grid_new(path_share_columns, ARRAY_SIZE(path_share_columns));
 	size_t n = p->n < p->o->limit ? p->n : p->o->limit;
 
@@ -678,7 +677,6 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		printf(", %s not known\n\n", HUMAN_PERCENT(p->unknown, p->ns));
 	}
 	path_put_grid(p->o, g, key);
-	grid_free(g);
 }
 
 int path_shares(struct path_run *r, const struct path_opts *o, struct err *err)

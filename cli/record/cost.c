@@ -55,7 +55,7 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 {
 	char said[SAID] = "", *save;
 	struct stat st;
-	struct store *db;
+	struct store *db OWNED_STORE = NULL;
 	struct trust *t = NULL;
 	struct rows *r;
 	uint64_t lost = 0;
@@ -107,7 +107,6 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 		w->bytes += (uint64_t)st.st_size;
 	}
 	trust_free(t);
-	store_close(db);
 	return rc;
 }
 
@@ -211,7 +210,7 @@ static void cost_print(const struct cost_way *way, size_t n,
 		{ "Stacks", "stacks" },
 		{ NULL, "command" },
 	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 	const struct cost_way *take = cost_take(way, n);
 	char *command OWNED = cost_command(take, out);
 	int64_t took = 0;
@@ -260,7 +259,6 @@ static void cost_print(const struct cost_way *way, size_t n,
 			       : "");
 		grid_write(g, "table", stdout);
 	}
-	grid_free(g);
 }
 
 int cost_measure(const struct plan_wants *want, const struct record_code *code,

@@ -70,7 +70,7 @@ int last_recording_read(const char *file, const char *name, bool all,
 			struct last_recording *out, struct err *err)
 {
 	int status = STATUS_OK;
-	struct store *db =
+	struct store *db OWNED_STORE =
 		database_open(&(struct open_ask){ 0 }, file, &status, err);
 	struct trust *t = NULL;
 	bool failed = false;
@@ -127,6 +127,5 @@ int last_recording_read(const char *file, const char *name, bool all,
 	if (!rc && !name)
 		rc = last_recording_proves(db, file, out, err);
 	trust_free(t);
-	store_close(db);
 	return rc;
 }

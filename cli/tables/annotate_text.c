@@ -190,7 +190,7 @@ static void inlined_mention(FILE *out, const struct inlined_copies *in)
 
 void inlined_text(const struct inlined_copies *in, const char *path)
 {
-	struct grid *g = inlined_grid(in, false);
+	struct grid *g OWNED_GRID = inlined_grid(in, false);
 
 	term_wrap(stdout, in->h->trust, 0, 2, term_limit(stdout));
 	safe_text_say(stdout, term_on(stdout, STYLE_BOLD), in->what,
@@ -200,14 +200,13 @@ void inlined_text(const struct inlined_copies *in, const char *path)
 	fputs("\n\n", stdout);
 	hot_lines_put(stdout, &in->lines, in->weight);
 	grid_write(g, "table", stdout);
-	grid_free(g);
 	safe_text_say(stdout, "\n'backstitch annotate ", path,
 		      " FUNCTION' shows the instructions of one of these\n");
 }
 
 void inlined_json(const struct inlined_copies *in)
 {
-	struct grid *g = inlined_grid(in, true);
+	struct grid *g OWNED_GRID = inlined_grid(in, true);
 	struct json j;
 
 	json_answer(&j, stdout, JSON_COMPACT);
@@ -222,7 +221,6 @@ void inlined_json(const struct inlined_copies *in)
 	hot_lines_json(&j, &in->lines);
 	grid_json(g, &j, "inlined_into");
 	json_finish(&j);
-	grid_free(g);
 }
 
 /* ---- one function */
@@ -439,7 +437,7 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		{ NULL, "image" },
 		{ NULL, "short" },
 	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 
 	grid_names(g, "Function", !h->names.full);
 
@@ -486,7 +484,6 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 			      stdout);
 		}
 	}
-	grid_free(g);
 }
 
 /* ---- JSON */

@@ -40,7 +40,7 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 		for (size_t i = 0; i < s->side[side].n; i++) {
 			const char *path = s->side[side].path[i];
 			struct symbolizer *files = NULL;
-			struct store *db = NULL;
+			struct store *db OWNED_STORE = NULL;
 			int rc = d->o->open(d->o->open_arg, path, &db, &files,
 					    status, err);
 
@@ -49,7 +49,6 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 			if (!rc)
 				rc = timed_read(&d->of, side, db, path, err);
 			symbolize_free(files);
-			store_close(db);
 			if (rc)
 				return -1;
 		}
@@ -465,7 +464,7 @@ static void times_print(const struct times *d, const struct sides *s)
 		col[TIMES_KEY + i].title = title[d->of.ask.what][i];
 	if (d->of.ask.by_waker)
 		col[TIMES_KEY + 1].title = "Ended by";
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 	for (size_t i = 0; !d->of.t.parts && i < ARRAY_SIZE(times_spare); i++)
 		grid_spare(g, times_spare[i]);
 	times_tell(d, out);
@@ -526,7 +525,6 @@ static void times_print(const struct times *d, const struct sides *s)
 		       apart, apart == 1 ? " is" : "s are");
 	if (people && n < d->of.t.n)
 		grid_say_rest(d->of.t.n - n, "row");
-	grid_free(g);
 }
 
 void diff_changed_view(const char *columns)

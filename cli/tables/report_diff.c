@@ -389,7 +389,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 	bool people = output_is_text(rp->o->format);
 	bool fenced = output_is_markdown(rp->o->format);
 	struct grid_column col[COLUMNS + 8];
-	struct grid *g = grid_new(col, report_diff_fill_columns(rp, col));
+	struct grid *g OWNED_GRID =
+		grid_new(col, report_diff_fill_columns(rp, col));
 	uint32_t *order OWNED =
 		diff_rows_order(rp->d, rp->o->by_total, rp->other);
 	unsigned int keys = rp->o->keys;
@@ -500,7 +501,6 @@ static void report_diff_print_rows(struct report_diff *rp)
 		printf("\n%zu more row%s without significant change not "
 		       "shown; --limit 0 shows all\n",
 		       all - n, all - n == 1 ? "" : "s");
-	grid_free(g);
 }
 
 /* A text that grows; `any`: it is not empty. */

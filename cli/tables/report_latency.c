@@ -498,7 +498,7 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 		col[LATENCY_UNKNOWN].title = NULL;
 	for (size_t i = 0; !ranges && i < 3; i++)
 		col[LATENCY_RANGES + i].title = NULL;
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 	for (size_t i = 0; ranges && i < 3; i++)
 		grid_spare(g, col[LATENCY_RANGES + i].title);
 	grid_spare(g, "p50");
@@ -516,7 +516,6 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	} else if (!strcmp(l->o->format, "table") && n < l->n) {
 		grid_say_rest(l->n - n, "row");
 	}
-	grid_free(g);
 }
 
 /* Writes the functions in which the longest began, outermost first, as
@@ -635,7 +634,7 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		{ l->sched ? "Behind" : NULL, "behind" },
 		{ any ? "Descriptor" : NULL, "descriptor" },
 	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 	char text[SPAN_TEXT], whom[LATENCY_KEY];
 
 	grid_whole(g, "Time");
@@ -661,7 +660,6 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 	if (!j)
 		printf("\nthe longest:\n\n");
 	grid_put(g, l->o->format, j, "worst");
-	grid_free(g);
 	if (j) {
 		latency_json_stacks(l, j);
 		if (l->sched)
@@ -694,7 +692,7 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 	char bar[41];
 	size_t from = BINS_MAX, to = 0;
 	uint64_t most = 0, all = 0;
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
@@ -731,7 +729,6 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		grid_json_rows(g, j);
 	else
 		grid_write(g, l->o->format, stdout);
-	grid_free(g);
 }
 
 static void latency_put_histograms(const struct latency *l, struct json *j)

@@ -171,7 +171,8 @@ static const struct grid_column thread_columns[] = {
 
 static void print_threads(struct report_offcpu *rp)
 {
-	struct grid *g = grid_new(thread_columns, ARRAY_SIZE(thread_columns));
+	struct grid *g OWNED_GRID =
+		grid_new(thread_columns, ARRAY_SIZE(thread_columns));
 	size_t n = rp->n < rp->limit ? rp->n : rp->limit;
 
 	sort_items_by(rp->sum, rp->n, compare_sums, rp->labels);
@@ -197,7 +198,6 @@ static void print_threads(struct report_offcpu *rp)
 	grid_put(g, rp->format, &rp->json, "threads");
 	if (rp->people && n < rp->n)
 		grid_say_rest(rp->n - n, "thread");
-	grid_free(g);
 }
 
 static const struct grid_column cause_columns[] = {
@@ -219,7 +219,8 @@ COMPARE_LARGEST_BY(compare_causes, struct cause_sum, ns, first);
 
 static void print_causes(struct report_offcpu *rp)
 {
-	struct grid *g = grid_new(cause_columns, ARRAY_SIZE(cause_columns));
+	struct grid *g OWNED_GRID =
+		grid_new(cause_columns, ARRAY_SIZE(cause_columns));
 	size_t n = rp->n_cause < rp->limit ? rp->n_cause : rp->limit;
 
 	sort_items(rp->cause, rp->n_cause, compare_causes);
@@ -250,7 +251,6 @@ static void print_causes(struct report_offcpu *rp)
 	grid_put(g, rp->format, &rp->json, "causes");
 	if (rp->people && n < rp->n_cause)
 		grid_say_rest(rp->n_cause - n, "row");
-	grid_free(g);
 }
 
 static const struct grid_column wait_columns[] = {
@@ -275,7 +275,8 @@ static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 
 static void print_waits(struct report_offcpu *rp)
 {
-	struct grid *g = grid_new(wait_columns, ARRAY_SIZE(wait_columns));
+	struct grid *g OWNED_GRID =
+		grid_new(wait_columns, ARRAY_SIZE(wait_columns));
 	char text[SPAN_TEXT];
 
 	grid_names(g, "In", !rp->full_names);
@@ -327,7 +328,6 @@ static void print_waits(struct report_offcpu *rp)
 		grid_signed(g, w->event);
 	}
 	grid_put(g, rp->format, &rp->json, "longest");
-	grid_free(g);
 }
 
 static void report_offcpu_print_head(const struct report_offcpu *rp,

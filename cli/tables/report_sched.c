@@ -217,7 +217,7 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		col[SCHED_WOKEN].title = "Woken";
 	if (s->order && !strcmp(s->order, "moves"))
 		col[SCHED_MOVES].title = "Moves";
-	struct grid *g = grid_new(col, SCHED_COLUMNS);
+	struct grid *g OWNED_GRID = grid_new(col, SCHED_COLUMNS);
 	for (size_t i = 0; i < n; i++) {
 		const struct sched_thread *th = &s->th[i];
 		const struct account *a = &th->a;
@@ -249,7 +249,6 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 	sched_put(s, g, j, "threads", NULL);
 	if (!strcmp(s->o->format, "table") && n < s->n)
 		grid_say_rest(s->n - n, "thread");
-	grid_free(g);
 }
 
 static void sched_put_causes(struct sched *s, struct json *j)
@@ -259,7 +258,7 @@ static void sched_put_causes(struct sched *s, struct json *j)
 		{ "For", "cause" },  { NULL, "pid" }, { "Tid", "tid" },
 		{ "Comm", "comm" },
 	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 	size_t most = j ? s->o->limit : LONGEST;
 
 	sort_items(s->cause, s->n_cause, sched_compare_causes);
@@ -272,7 +271,6 @@ static void sched_put_causes(struct sched *s, struct json *j)
 		sched_add_name(s, g, c->thread);
 	}
 	sched_put(s, g, j, "blocked", "longest blocked, and for what:");
-	grid_free(g);
 }
 
 static void sched_put_all(struct sched *s)
@@ -329,7 +327,7 @@ static void sched_put_all(struct sched *s)
 		{ "Behind", NULL }, { "Of it %", NULL }, { "Tid", NULL },
 		{ "Comm", NULL },
 	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
 	char text[SPAN_TEXT];
 	unsigned int premises = 0;
 	char title[256];
@@ -357,7 +355,6 @@ static void sched_put_all(struct sched *s)
 		 "longest ready%s, and who was on the CPU:",
 		 limits_words(premises));
 	sched_put(s, g, NULL, NULL, title);
-	grid_free(g);
 	sched_put_causes(s, NULL);
 }
 

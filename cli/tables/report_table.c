@@ -314,7 +314,7 @@ static int report_print_rows(const struct report *rp, struct err *err)
 					       rp->trust);
 	struct report_rows *r = own ? own : rp->rows;
 	struct grid_column col[COLUMNS];
-	struct grid *g = grid_new(col, report_fill_columns(rp, col));
+	struct grid *g OWNED_GRID = grid_new(col, report_fill_columns(rp, col));
 	struct report_files files = { .file = NULL };
 	struct report_rest rest = { 0, 0, rp->weight, " self" };
 	size_t shown = 0;
@@ -394,7 +394,6 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	if (!rc && rp->people && !rp->o->top && !rp->o->graph &&
 	    rp->o->inlined && (keys & (KEY_SYM | KEY_INLINED)) == KEY_SYM)
 		rc = report_tell_inlined(rp, err);
-	grid_free(g);
 	intern_release(&files.base);
 	free(files.file);
 	report_rows_free(own);
@@ -494,7 +493,7 @@ static int report_print_neighbours(const struct report *rp,
 	size_t n = r->n;
 	int rc = 0;
 
-	struct grid *g = grid_new(col, n_col);
+	struct grid *g OWNED_GRID = grid_new(col, n_col);
 	grid_names(g, SYMBOL_TITLE, !rp->o->names.full);
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < n; i++) {
@@ -529,7 +528,6 @@ static int report_print_neighbours(const struct report *rp,
 	}
 	if (!rc)
 		rc = report_write(rp, g, &rest, func, err);
-	grid_free(g);
 	report_rows_free(r);
 	return rc;
 }
