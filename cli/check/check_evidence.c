@@ -100,7 +100,7 @@ static int put_section(struct check *c, const struct section *s,
 	struct term_lines lines;
 	FILE *out = term_lines_begin(&lines, stdout);
 	struct shown_names *names = shown_names_new();
-	struct arena text = { 0 };
+	struct arena text RELEASED_BY(arena_release) = { 0 };
 	struct check_row r = { .live = NULL };
 	int64_t n = 0;
 	int rc = 0;
@@ -133,7 +133,6 @@ static int put_section(struct check *c, const struct section *s,
 		fprintf(out, "  and %" PRId64 " more\n", n - c->limit);
 	term_lines_end(&lines);
 	shown_names_free(names);
-	arena_release(&text);
 	return rc;
 }
 

@@ -97,7 +97,7 @@ static int annotate_one(const struct name_ask *names, struct store *db,
 		.limit = limit == NUMBER_UNSET ? INSNS : limit,
 		.changed = name_tell_changed,
 	};
-	struct annot a = { .name = NULL };
+	struct annot a RELEASED_BY(annot_release) = { .name = NULL };
 	struct symbolizer *sy = name_symbolizer(names, db, NULL, NULL);
 
 	annotate_tell_others(h, path, c, what);
@@ -111,7 +111,6 @@ static int annotate_one(const struct name_ask *names, struct store *db,
 	else if (!rc)
 		annot_text(stdout, &a, around);
 	symbolize_free(sy);
-	annot_release(&a);
 	sources_free(o.sources);
 	return rc;
 }
@@ -167,7 +166,7 @@ static int annotate_run(int argc, char **argv, struct err *err)
 	const struct stacks_opts so = { .filter = &filter,
 					.names = chosen_names,
 					.samples = by_samples() };
-	struct hot h = { .spot = NULL };
+	struct hot h RELEASED_BY(hot_release) = { .spot = NULL };
 	int status = STATUS_OK;
 	const char *path;
 
@@ -196,7 +195,6 @@ static int annotate_run(int argc, char **argv, struct err *err)
 	int rc = -1;
 	if (s && !hot_load(&h, db, s, say_choice(s, "counting"), err))
 		rc = annotate_print(&ask.load.name, db, &h, path, what, err);
-	hot_release(&h);
 	stacks_free(s);
 	return rc ? -1 : status;
 }

@@ -328,7 +328,7 @@ static int look_print_hot(struct store *db, const char *path,
 static int threads_print(struct store *db, const char *path, size_t limit,
 			 struct err *err)
 {
-	struct threads th;
+	struct threads th RELEASED_BY(threads_release);
 	int rc = threads_load(db, path, &th, err);
 
 	/* a wait that seems certain, and the time between two of them, are few
@@ -388,7 +388,6 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 		}
 		grid_write(g, "table", stdout);
 	}
-	threads_release(&th);
 	return rc;
 }
 

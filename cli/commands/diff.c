@@ -82,7 +82,7 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 					      .names = chosen_names },
 				     .fail = &diff_limit };
 	struct filter of_others = filter;
-	struct sides s = { 0 };
+	struct sides s RELEASED_BY(sides_release) = { 0 };
 
 	if (latency + off_cpu + wall + sched > 1)
 		return err_set(err, ERR_USAGE,
@@ -120,11 +120,8 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 		argv++;
 		options_before -= options_before > 0;
 	}
-	int ret = sides_take(&s, argc, argv, options_before, err);
-	if (!ret)
-		ret = diff_times(&s, &o, err);
-	sides_release(&s);
-	return ret;
+	return sides_take(&s, argc, argv, options_before, err)
+		       ?: diff_times(&s, &o, err);
 }
 
 static int diff_run(int argc, char **argv, struct err *err)
@@ -144,7 +141,7 @@ static int diff_run(int argc, char **argv, struct err *err)
 		.match = match_opts(),
 		.fail = &diff_limit,
 	};
-	struct sides s = { 0 };
+	struct sides s RELEASED_BY(sides_release) = { 0 };
 
 	if (output_check(err) || diff_opts_check(true, err))
 		return -1;
@@ -181,11 +178,8 @@ static int diff_run(int argc, char **argv, struct err *err)
 	else
 		ask.filter = &filter;
 	ask.detail = report_detail(o.keys);
-	int ret = sides_take(&s, argc, argv, options_before, err);
-	if (!ret)
-		ret = report_diff(&s, &o, err);
-	sides_release(&s);
-	return ret;
+	return sides_take(&s, argc, argv, options_before, err)
+		       ?: report_diff(&s, &o, err);
 }
 
 static const char *const examples[] = {

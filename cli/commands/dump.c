@@ -61,7 +61,7 @@ out:
 
 static int dump_capture(char *path, struct ledger *lg, struct err *err)
 {
-	struct unpacked u;
+	struct unpacked u RELEASED_BY(unpacked_release);
 	int ret = unpacked_find(&u, &path, 1, err);
 
 	ledger_reword(lg, unpacked_show, &u);
@@ -72,7 +72,6 @@ static int dump_capture(char *path, struct ledger *lg, struct err *err)
 	if (ret)
 		unpacked_say(&u, err);
 	ledger_reword(lg, NULL, NULL);
-	unpacked_release(&u);
 	return ret;
 }
 

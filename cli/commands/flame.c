@@ -237,13 +237,11 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 static int flame_draw_diff(int argc, char **argv, const struct svg_opts *o,
 			   struct err *err)
 {
-	struct sides s = { 0 };
-	int ret = sides_take(&s, argc, argv, options_before, err)
-			  ? -1
-			  : flame_diff(&s, &opts, o, err);
+	struct sides s RELEASED_BY(sides_release) = { 0 };
 
-	sides_release(&s);
-	return ret;
+	return sides_take(&s, argc, argv, options_before, err)
+		       ? -1
+		       : flame_diff(&s, &opts, o, err);
 }
 
 static int flame_run(int argc, char **argv, struct err *err)

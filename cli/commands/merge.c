@@ -89,7 +89,8 @@ static int merge_take_args(struct database_set *list, int argc, char **argv,
 static int merge_run(int argc, char **argv, struct err *err)
 {
 	const struct open_ask ask = open_chosen();
-	struct database_set list = { NULL, 0, 0 };
+	struct database_set list RELEASED_BY(database_set_release) = { NULL, 0,
+								       0 };
 	struct merge_counts n;
 	struct store *db OWNED_STORE = NULL;
 
@@ -106,7 +107,6 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = database_set_make(&list, &ask.choice, output, force, &db,
 				       &n, err);
-	database_set_release(&list);
 	if (rc)
 		return -1;
 	if (!quiet) {

@@ -87,7 +87,7 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 	};
 	const struct side *b = &s->side[1];
 	const struct svg_opts none = { .title = NULL };
-	struct diff_model m = { .all = NULL };
+	struct diff_model m RELEASED_BY(diff_model_release) = { .all = NULL };
 	int status = STATUS_OK;
 	int rc = 0;
 
@@ -104,7 +104,6 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 	rc = path ? page_write(ask, database_open(ask, path, &status, err),
 			       path, o, &m, err)
 		  : -1;
-	diff_model_release(&m);
 	return rc ? -1 : status;
 }
 
@@ -112,7 +111,7 @@ static int page_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_chosen();
 	struct report_opts o = { .keys = 0 };
-	struct sides s = { 0 };
+	struct sides s RELEASED_BY(sides_release) = { 0 };
 	int status = STATUS_OK;
 	const char *path;
 
@@ -138,13 +137,9 @@ static int page_run(int argc, char **argv, struct err *err)
 		return -1;
 	ask.filter = offcpu_opts.wall ? NULL : &filter;
 	ask.detail = SERVER_CPUS | SERVER_VERDICTS;
-	if (diff) {
-		int ret = sides_take(&s, argc, argv, options_before, err);
-		if (!ret)
-			ret = page_compare(&ask, &s, &o, err);
-		sides_release(&s);
-		return ret;
-	}
+	if (diff)
+		return sides_take(&s, argc, argv, options_before, err)
+			       ?: page_compare(&ask, &s, &o, err);
 	struct store *db = database_from_args(&ask, argc, argv, out_path, &path,
 					      &status, err);
 	return page_write(&ask, db, path, &o, NULL, err) ? -1 : status;

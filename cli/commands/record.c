@@ -500,7 +500,7 @@ static int record_keep(const struct plan *p, struct err *err)
 
 static int record_run(int argc, char **argv, struct err *err)
 {
-	struct plan p = { .want = &want };
+	struct plan p RELEASED_BY(plan_release) = { .want = &want };
 	struct last_recording last = { .dump = 0 };
 	char path[PATH_MAX];
 	int rc = record_take(argc, argv, err);
@@ -520,11 +520,8 @@ static int record_run(int argc, char **argv, struct err *err)
 		return cost_measure(&want, &p.code,
 				    &(struct cost_opts){ dry_run, as_json },
 				    err);
-	if (!rc && calls) {
-		rc = record_calls(&p, err);
-		plan_release(&p);
-		return rc;
-	}
+	if (!rc && calls)
+		return record_calls(&p, err);
 	if (!rc && again)
 		rc = last_recording_read(want.out, want.out, false, &last, err);
 	/* --dump is kept if the last capture shows that it is enough */
@@ -539,7 +536,6 @@ static int record_run(int argc, char **argv, struct err *err)
 	if (!rc && !dry_run)
 		rc = plan_is_over(&p) ? record_keep(&p, err)
 				      : record_and_show(&p, err);
-	plan_release(&p);
 	return rc;
 }
 

@@ -31,7 +31,8 @@ static const struct opt opts[] = {
 /* Of a database or capture. */
 static int sframe_of_stacks(const char *path, struct err *err)
 {
-	struct unwind_compare_count c = { 0 };
+	struct unwind_compare_count c RELEASED_BY(
+		unwind_compare_release) = { 0 };
 	struct open_ask ask = open_chosen();
 	int status = STATUS_OK;
 	bool is_db = false;
@@ -56,7 +57,6 @@ static int sframe_of_stacks(const char *path, struct err *err)
 		rc = sframe_readiness(db, sy, ask.load.name.symfs, json, err);
 		symbolize_free(sy);
 	}
-	unwind_compare_release(&c);
 	return rc ? -1 : status;
 }
 

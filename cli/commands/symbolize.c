@@ -97,7 +97,7 @@ static int symbolize_push(const struct open_ask *ask, struct store *db,
 						    .version = VERSION },
 					  .connections = 1,
 					  .retry = 60 };
-	struct push_server s;
+	struct push_server s RELEASED_BY(push_server_close);
 	struct push *p = NULL;
 	int rc = push_server_open(&s, url, NULL, 0, &ask->server, err);
 
@@ -109,7 +109,6 @@ static int symbolize_push(const struct open_ask *ask, struct store *db,
 		*sent = push_counts(p).names_sent;
 	}
 	push_free(p);
-	push_server_close(&s);
 	return rc;
 }
 

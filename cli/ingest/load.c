@@ -142,11 +142,8 @@ int load_check(const char *path, bool *is_db, struct err *err)
 		char *archive OWNED = mem_dup(path, len + 1);
 
 		archive[len] = '\0';
-		const int rc = archive_is(archive)
-				       ? load_check(archive, NULL, err)
-				       : cannot_read(path, ENOTDIR, err);
-
-		return rc;
+		return archive_is(archive) ? load_check(archive, NULL, err)
+					   : cannot_read(path, ENOTDIR, err);
 	}
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return access(path, R_OK) ? cannot_read(path, errno, err) : 0;

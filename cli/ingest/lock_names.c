@@ -228,7 +228,7 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 					      "payload" };
 	struct payloads *ps = payloads_open(db, err);
 	struct lock_event *type OWNED = NULL;
-	struct arena text = { 0 };
+	struct arena text RELEASED_BY(arena_release) = { 0 };
 	struct rows *rows = NULL;
 	struct int_row r;
 	size_t n = 0;
@@ -263,7 +263,6 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	}
 	rows_close(rows);
 	payloads_close(ps);
-	arena_release(&text);
 	return rc;
 }
 
@@ -351,7 +350,7 @@ static int data_names_all(struct data_names *d, struct symbolizer *sy,
 			  const struct mapped_parts *parts, struct err *err)
 {
 	struct rows *r = rows_of(maker_read(d->mk, err), "data_files", err);
-	struct arena text = { 0 };
+	struct arena text RELEASED_BY(arena_release) = { 0 };
 	size_t i = 0;
 	int rc = 0;
 
@@ -371,7 +370,6 @@ static int data_names_all(struct data_names *d, struct symbolizer *sy,
 		img.part = mapped_parts_of(parts, id, &img.n_part);
 		rc = data_names_of(d, sy, &img, &d->at[from], i - from, err);
 	}
-	arena_release(&text);
 	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
@@ -380,7 +378,7 @@ static int data_names_store(struct maker *mk, struct symbolizer *sy,
 			    struct err *err)
 {
 	struct data_names d = { .mk = mk };
-	struct mapped_parts parts = { 0 };
+	struct mapped_parts parts RELEASED_BY(mapped_parts_release) = { 0 };
 	int rc;
 
 	if (!n)
@@ -391,7 +389,6 @@ static int data_names_store(struct maker *mk, struct symbolizer *sy,
 		data_names_find(&d, futex, n);
 	rc = d.maps ? data_names_all(&d, sy, &parts, err) : -1;
 	data_maps_free(d.maps);
-	mapped_parts_release(&parts);
 	free(d.at);
 	return rc;
 }
@@ -427,10 +424,9 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 				struct arena *text, struct err *err)
 {
 	const struct image *k = &l->kernel;
-	struct image_report rep = { 0 };
+	struct image_report rep RELEASED_BY(report_release) = { 0 };
 	struct code_place *place OWNED = NULL;
 	size_t n = 0;
-	int rc;
 
 	if (!l->n)
 		return 0;
@@ -460,16 +456,14 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 		    (!n || place[n - 1].off < off))
 			place[n++] = (struct code_place){ .off = off };
 	}
-	rc = symbolize_image(sy, k, place, n, lock_names_put, l, &rep, err);
-	report_release(&rep);
-	return rc;
+	return symbolize_image(sy, k, place, n, lock_names_put, l, &rep, err);
 }
 
 int lock_names_store(struct lock_names *l, const struct name_ask *a,
 		     struct maker *mk, const struct symbolize_text *captured,
 		     struct err *err)
 {
-	struct arena text = { 0 };
+	struct arena text RELEASED_BY(arena_release) = { 0 };
 	struct symbolizer *sy;
 	int rc;
 
@@ -484,6 +478,5 @@ int lock_names_store(struct lock_names *l, const struct name_ask *a,
 		     ? -1
 		     : 0;
 	symbolize_free(sy);
-	arena_release(&text);
 	return rc;
 }

@@ -117,10 +117,9 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 	struct name_counts counts = { 0 };
 	struct sink files = { s->mk, s->image, &counts };
 	struct symbolize_opts o = *nr->opts;
-	struct image_report rep = { 0 };
+	struct image_report rep RELEASED_BY(report_release) = { 0 };
 	const struct code_place *code;
 	size_t n;
-	int ret;
 
 	if (store_shared_names(s->mk, &code, &n, err))
 		return -1;
@@ -131,16 +130,14 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 	o.no_inline = false;
 	if (!nr->files)
 		nr->files = symbolize_new(&o);
-	ret = symbolize_image(nr->files, img, code, n, naming_put_symbol,
-			      &files, &rep, err);
-	report_release(&rep);
-	return ret;
+	return symbolize_image(nr->files, img, code, n, naming_put_symbol,
+			       &files, &rep, err);
 }
 
 static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		    const struct code_place *code, size_t n, struct err *err)
 {
-	struct image_report rep = { 0 };
+	struct image_report rep RELEASED_BY(report_release) = { 0 };
 	uint64_t before = s->counts->found;
 	int ret;
 
@@ -169,7 +166,6 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		ret = store_note(s->mk, "debuginfod", rep.missing, err);
 	s->counts->fetched += rep.fetched;
 	s->counts->missing += rep.missing[0] != '\0';
-	report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
 	s->counts->offsets += n;

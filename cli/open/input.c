@@ -240,7 +240,7 @@ static struct store *database_open_several(const struct open_ask *ask,
 static int database_open_folder(const struct open_ask *ask, const char *path,
 				struct store **db, struct err *err)
 {
-	struct database_set list = { NULL, 0, 0 };
+	struct database_set list RELEASED_BY(database_set_release) = { 0 };
 	int ret = database_set_expand(&list, path, err);
 
 	if (ret > 0) {
@@ -249,7 +249,6 @@ static int database_open_folder(const struct open_ask *ask, const char *path,
 	} else if (!ret && input_is_followed(path)) {
 		ret = input_wants_segment(path, err);
 	}
-	database_set_release(&list);
 	return ret;
 }
 
@@ -278,14 +277,12 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 
 bool input_is_several(const char *path)
 {
-	struct database_set list = { NULL, 0, 0 };
+	struct database_set list RELEASED_BY(database_set_release) = { 0 };
 	struct err ignored = { 0 };
-	bool several_found = path == several_name || input_is_followed(path) ||
-			     ((access(path, F_OK) || path_is_folder(path)) &&
-			      database_set_expand(&list, path, &ignored) > 0);
 
-	database_set_release(&list);
-	return several_found;
+	return path == several_name || input_is_followed(path) ||
+	       ((access(path, F_OK) || path_is_folder(path)) &&
+		database_set_expand(&list, path, &ignored) > 0);
 }
 
 /* Cuts the member of an archive from a path in buf. */

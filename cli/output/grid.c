@@ -412,7 +412,7 @@ static void grid_write_table(const struct grid *g, FILE *out)
 		if (g->col[at].title && w > col[at].width)
 			col[at].width = w;
 	}
-	struct arena text = { 0 };
+	struct arena text RELEASED_BY(arena_release) = { 0 };
 
 	grid_fit_columns(g, col, out);
 	for (size_t i = 0; i < g->n_col; i++) {
@@ -468,7 +468,6 @@ static void grid_write_table(const struct grid *g, FILE *out)
 	fputc('\n', out);
 	for (size_t i = 0; i < g->n_col; i++)
 		free(col[i].name);
-	arena_release(&text);
 }
 
 /* Columns without a name are left out, for people those without a title. */

@@ -672,7 +672,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	if (p->source)
 		page_source_write(p->source, out);
 	if (p->diff) {
-		struct blob b = { 0 };
+		struct blob b RELEASED_BY(blob_release) = { 0 };
 
 		page_diff_put_json(p->diff, out);
 		for (uint32_t id = 0; id != FLAME_NONE;
@@ -689,7 +689,6 @@ int html_page_write(FILE *out, void *page, struct err *err)
 						     ->samples);
 		}
 		page_bytes_write(&b, "diff_nodes", out);
-		blob_release(&b);
 	}
 	fputs("<script>\n(function () {\n\"use strict\";\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)

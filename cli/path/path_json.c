@@ -117,7 +117,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	       int64_t from, int64_t to)
 {
-	struct chain c = { 0 };
+	struct chain c RELEASED_BY(chain_release) = { 0 };
 	struct path_sum *sum OWNED = NULL;
 	size_t n;
 
@@ -172,5 +172,4 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 		json_end(j);
 	}
 	json_end(j);
-	chain_release(&c);
 }

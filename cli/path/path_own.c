@@ -90,7 +90,7 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 			  uint32_t thread, int64_t process, size_t *n)
 {
 	struct path_sum *part = mem_new(c->n * 2 + 1, sizeof(*part));
-	struct path_locks locks = { .r = r };
+	struct path_locks locks RELEASED_BY(path_locks_release) = { .r = r };
 	size_t more = c->n;
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -118,7 +118,6 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 			p->thread = PATH_OWN;
 	}
 	*n = path_add_up(part, more);
-	path_locks_release(&locks);
 	return part;
 }
 

@@ -176,7 +176,7 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 
 	for (size_t i = 0; !rc && i < of.n; i++) {
 		const struct of_call *call = &of.call[i];
-		struct chain c = { 0 };
+		struct chain c RELEASED_BY(chain_release) = { 0 };
 		struct path_sum *part OWNED = NULL;
 		size_t parts;
 
@@ -185,7 +185,6 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 		for (size_t k = 0; k < parts; k++)
 			*mem_add(sum, n, cap) = part[k];
 		n = path_add_up(sum, n);
-		chain_release(&c);
 		all += (uint64_t)call->ns;
 	}
 	n = path_add_details(sum, n);
@@ -218,7 +217,7 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 {
 	const struct path_ask *all = r->ask;
 	struct path_ask own = *all;
-	struct chain c = { 0 };
+	struct chain c RELEASED_BY(chain_release) = { 0 };
 	struct path_code code;
 	struct path_walk at = { 0 };
 	struct path_wait first;
@@ -235,7 +234,6 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 		if (!rc)
 			path_head(r, &code, p->thread, p->from, p->to, true,
 				  &c);
-		chain_release(&c);
 		free(code.at);
 		if (rc)
 			return -1;
@@ -290,13 +288,8 @@ int path_status(const struct path_run *r, const struct path_opts *o)
 int path_print(struct store *db, const char *path, const struct path_opts *o,
 	       struct err *err)
 {
-	struct path_run r = { .ask = &o->ask };
-	int rc = path_open(&r, db, path, err);
+	struct path_run r RELEASED_BY(path_close) = { .ask = &o->ask };
 
-	if (!rc)
-		rc = path_answer(&r, o, err);
-	if (!rc)
-		rc = path_status(&r, o);
-	path_close(&r);
-	return rc;
+	return path_open(&r, db, path, err) ?: path_answer(&r, o, err)
+					    ?: path_status(&r, o);
 }

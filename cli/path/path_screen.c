@@ -608,7 +608,7 @@ void path_head(struct path_run *r, const struct path_code *code,
 int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 		int64_t from, int64_t to, struct err *err)
 {
-	struct chain c = { 0 };
+	struct chain c RELEASED_BY(chain_release) = { 0 };
 	struct path_code code;
 
 	if (path_code_load(&code, r, from, to, err)) {
@@ -627,7 +627,6 @@ int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 			      "thread ran the softirq in its own call");
 	else if (path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
 		path_put_advice(r, from, to);
-	chain_release(&c);
 	free(code.at);
 	return 0;
 }

@@ -163,7 +163,7 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 	path_cut_waits(&all);
 	r->sum = (struct path_tally){ 0 };
 	for (size_t i = 0; i < all.n; i++) {
-		struct chain c = { 0 };
+		struct chain c RELEASED_BY(chain_release) = { 0 };
 
 		w = path_long_wait(&all, i);
 		if (path_is_idle(l, &s, &w))
@@ -177,7 +177,6 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 		for (size_t k = 0; k < parts; k++)
 			*mem_add(sum, n_sum, cap_sum) = part[k];
 		free(part);
-		chain_release(&c);
 		waits++;
 	}
 	if (waits) {
@@ -265,7 +264,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 	for (; n > 0 && *at < l->n; n--) {
 		const struct path_wait w = path_long_wait(l, (*at)++);
 		const char *in = path_function(r, w.out);
-		struct chain c = { 0 };
+		struct chain c RELEASED_BY(chain_release) = { 0 };
 		struct path_sum *sum;
 		size_t sums;
 		char text[128 > SPAN_TEXT ? 128 : SPAN_TEXT];
@@ -295,7 +294,6 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		grid_text(g, text);
 		grid_percent(g, path_with(&c, PROOF_PROVED),
 			     (uint64_t)w.to - (uint64_t)w.from);
-		chain_release(&c);
 	}
 	return g;
 }
@@ -482,7 +480,7 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 	struct path_opts o = {
 		.ask = { .tid = -1, .pid = -1, .depth = INT32_MAX }
 	};
-	struct path_run r = { .ask = &o.ask };
+	struct path_run r RELEASED_BY(path_close) = { .ask = &o.ask };
 	const struct path_program none = { .pid = -1 };
 	struct path_longest l = { .r = &r, .o = &o, .began = &none };
 	struct rows *rows;
@@ -497,7 +495,6 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 		if (o.ask.pid >= 0)
 			path_put_process(&l, out);
 	}
-	path_close(&r);
 	return 0;
 }
 

@@ -139,7 +139,7 @@ static int cost_plan(struct cost_way *w, bool dry_run, struct err *err)
 static void cost_judge(struct cost_way *w, const int64_t bare[TURNS])
 {
 	static const char *const key[TIMINGS_KEYS] = { "program", "" };
-	struct timings t = { .all_kinds = true };
+	struct timings t RELEASED_BY(timings_release) = { .all_kinds = true };
 
 	for (int i = 0; i < 2 * TURNS; i++) {
 		int64_t ns = i < TURNS ? bare[i] : w->ns[i - TURNS];
@@ -159,7 +159,6 @@ static void cost_judge(struct cost_way *w, const int64_t bare[TURNS])
 	w->slower = timings_growth(c);
 	w->low = c->low - 1;
 	w->high = c->high - 1;
-	timings_release(&t);
 }
 
 /* Returns the command line with the file that a recording of its own is for, to

@@ -41,7 +41,7 @@ static unsigned int last_recording_larger(int64_t had, unsigned int perfs,
 static int last_recording_proves(struct store *db, const char *file,
 				 struct last_recording *out, struct err *err)
 {
-	struct silent_tasks s;
+	struct silent_tasks s RELEASED_BY(silent_tasks_release);
 	int rc = silent_tasks_load(&s, db, file, err);
 
 	if (!rc && (s.others || s.text))
@@ -62,7 +62,6 @@ static int last_recording_proves(struct store *db, const char *file,
 		snprintf(out->proves, sizeof(out->proves),
 			 "no record is missing without a word: 'path' will "
 			 "prove what is not lost");
-	silent_tasks_release(&s);
 	return rc;
 }
 

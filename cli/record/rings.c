@@ -91,12 +91,11 @@ static bool rings_put_as(const struct rings_instance *in, const char *name,
 {
 	char path[PATH_MAX];
 	int fd OWNED_FD = -1;
-	bool ok;
 
 	snprintf(path, sizeof(path), "%s/%s", in->at, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC | anew);
-	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	return ok;
+	return fd >= 0 &&
+	       write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
 static bool rings_put(const struct rings_instance *in, const char *name,

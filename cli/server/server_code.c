@@ -571,26 +571,22 @@ static void server_code_release(struct server_codes *c)
 
 int server_code(struct server *s, struct err *err)
 {
-	struct server_codes c = { .s = s };
-	int rc = -1;
+	struct server_codes c RELEASED_BY(server_code_release) = { .s = s };
 
 	intern_add(&c.texts, "");
-	if (!server_stacks(&c, err) && !server_names(&c, err) &&
-	    !server_put_frames(&c, err) && !server_put_images(&c, err) &&
-	    !server_put_stacks(&c, err))
-		rc = server_put_chains(&c, err);
-	server_code_release(&c);
-	return rc;
+	if (server_stacks(&c, err) || server_names(&c, err) ||
+	    server_put_frames(&c, err) || server_put_images(&c, err) ||
+	    server_put_stacks(&c, err))
+		return -1;
+	return server_put_chains(&c, err);
 }
 
 int server_unnamed(struct server *s, struct err *err)
 {
-	struct server_codes c = { .s = s };
-	int rc = -1;
+	struct server_codes c RELEASED_BY(server_code_release) = { .s = s };
 
 	intern_add(&c.texts, "");
-	if (!server_code_places(&c, err) && !server_put_frames(&c, err))
-		rc = server_put_images(&c, err);
-	server_code_release(&c);
-	return rc;
+	if (server_code_places(&c, err) || server_put_frames(&c, err))
+		return -1;
+	return server_put_images(&c, err);
 }

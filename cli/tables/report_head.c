@@ -151,7 +151,7 @@ static bool report_print_halves(FILE *out, const struct report *rp,
 static void report_print_missing(FILE *out, const struct report *rp,
 				 bool deferred)
 {
-	struct report_wrong w;
+	struct report_wrong w RELEASED_BY(report_wrong_release);
 
 	report_count_wrong(rp, &w);
 	if (!report_print_halves(out, rp, &w, false) && deferred)
@@ -177,7 +177,6 @@ static void report_print_missing(FILE *out, const struct report *rp,
 					   : "says why");
 		}
 	}
-	report_wrong_release(&w);
 }
 
 /* Returns the weight of stacks that have a caller that was not recorded. */
@@ -267,7 +266,7 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	}
 	json_uint(j, "lost", rp->lost);
 	json_bool(j, "lost_unknown", rp->lost_unknown);
-	struct report_wrong w;
+	struct report_wrong w RELEASED_BY(report_wrong_release);
 
 	report_count_wrong(rp, &w);
 	json_array(j, "user_half_missing");
@@ -288,7 +287,6 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	json_uint(j, "caller_inferred", report_inferred(rp));
 	json_uint(j, "without_name", w.unnamed);
 	json_uint(j, "made_at_run_time", w.generated);
-	report_wrong_release(&w);
 	json_break(j);
 	return 0;
 }

@@ -462,7 +462,7 @@ static size_t latency_add_kind(const struct latency *l, struct grid *g,
 /* The same of each kind: first those that have a row that is not idle. */
 static size_t latency_add_each(const struct latency *l, struct grid *g)
 {
-	struct intern shown = { 0 };
+	struct intern shown RELEASED_BY(intern_release) = { 0 };
 	size_t rows = 0;
 
 	for (int idle = 0; idle <= 1; idle++)
@@ -475,7 +475,6 @@ static size_t latency_add_each(const struct latency *l, struct grid *g)
 							  r->kind)) == known)
 				rows += latency_add_kind(l, g, r->kind);
 		}
-	intern_release(&shown);
 	return rows;
 }
 

@@ -236,7 +236,7 @@ static void functions_draw_line(const struct functions *f, size_t at, int row,
 static void functions_draw_lines(const struct functions *f, size_t n,
 				 const struct area *a)
 {
-	struct arena text = { NULL, 0 };
+	struct arena text RELEASED_BY(arena_release) = { NULL, 0 };
 	struct cut_name *cut OWNED = mem_new(n, sizeof(*cut));
 	size_t *line OWNED = mem_new(n, sizeof(*line));
 	int to = a->columns - functions_image(a->columns);
@@ -269,7 +269,6 @@ static void functions_draw_lines(const struct functions *f, size_t n,
 					    a->top + 1 + (int)line[i],
 					    a->columns, cut[i].cut);
 	}
-	arena_release(&text);
 }
 
 static void functions_draw(struct screen *s, const struct area *a)

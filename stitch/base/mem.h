@@ -36,9 +36,10 @@ static inline void mem_free_all(void *const *p, size_t n)
 		free(p[i]);
 }
 
-/* Stands after the name of a pointer in its declaration: free() gets it where
- * the scope of the pointer ends. */
-#define OWNED __attribute__((cleanup(mem_free_owned)))
+/* Stand after the name of a variable in its declaration: where its scope ends,
+ * a function gets its address, or free() the pointer that it is. */
+#define RELEASED_BY(fn) __attribute__((cleanup(fn)))
+#define OWNED RELEASED_BY(mem_free_owned)
 static inline void mem_free_owned(void *p)
 {
 	free(*(void **)p);

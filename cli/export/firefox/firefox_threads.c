@@ -608,8 +608,8 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 	 * which the number of the next one does not count. [0], which is no
 	 * thread of the database, has number -1 as other lives without a known
 	 * number; it comes after all of them. */
-	struct numbering tids = { 0 };
-	struct numbering pids = { 0 };
+	struct numbering tids RELEASED_BY(numbering_release) = { 0 };
+	struct numbering pids RELEASED_BY(numbering_release) = { 0 };
 	bool *used OWNED = mem_new(t->n_process, sizeof(*used));
 
 	for (size_t i = 0; i < t->n_thread; i++)
@@ -624,8 +624,6 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 	for (size_t i = 1; i <= t->n_process; i++)
 		if (used[i % t->n_process])
 			number_life(&pids, &t->process[i % t->n_process]);
-	numbering_release(&tids);
-	numbering_release(&pids);
 	for (size_t i = 0; empty && i < t->n_thread; i++)
 		empty = !is_used(&t->thread[i]);
 	json_array(j, "threads");

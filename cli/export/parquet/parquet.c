@@ -243,7 +243,7 @@ static size_t pq_word_bytes(const struct pq_column *p, uint32_t word)
 static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 {
 	size_t most = p->n / 4 < DICTIONARY_MAX ? p->n / 4 : DICTIONARY_MAX;
-	struct table seen = { 0 };
+	struct table seen RELEASED_BY(table_release) = { 0 };
 	uint32_t recent[RECENT] = { 0 }; /* index of a value with these bits */
 	size_t cap = 0;
 
@@ -261,7 +261,6 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 			*mem_add(plan->entry, plan->n_entry, cap) = v;
 		plan->index[i] = recent[v % RECENT] = at;
 	}
-	table_release(&seen);
 	if (plan->n_entry > most + 1)
 		return;
 	plan->encoding = PQ_DICTIONARY;
@@ -468,8 +467,8 @@ static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 	if (!rc) {
 		bool dictionary = plan.encoding == PQ_DICTIONARY;
 		bool rle = p->c->list; /* of the levels */
-		struct blob low = { 0 };
-		struct blob high = { 0 };
+		struct blob low RELEASED_BY(blob_release) = { 0 };
+		struct blob high RELEASED_BY(blob_release) = { 0 };
 
 		pq_struct_item(meta);
 		pq_i64(meta, 2, (int64_t)k.start);
@@ -506,8 +505,6 @@ static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 			pq_bytes(meta, 6, low.at, low.n);
 			pq_end(meta);
 		}
-		blob_release(&low);
-		blob_release(&high);
 		pq_end(meta);
 		pq_end(meta);
 	}
@@ -668,7 +665,7 @@ static void parquet_put_group(struct pq_thrift *t, const char *name,
 
 int parquet_finish(struct parquet *p, struct err *err)
 {
-	struct blob footer = { 0 };
+	struct blob footer RELEASED_BY(blob_release) = { 0 };
 	int rc = parquet_end_group(p, err);
 
 	if (rc)
@@ -754,6 +751,5 @@ int parquet_finish(struct parquet *p, struct err *err)
 		pq_pages_raw(&p->pages, footer.at, footer.n);
 		rc = new_file_finish(p->file, err);
 	}
-	blob_release(&footer);
 	return rc;
 }

@@ -303,7 +303,7 @@ struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 	/* Find the images whose path is not unique, as the build-id section has
 	 * one id for each path. */
 	const struct known_code *c = m->pd->code;
-	struct table by_path = { 0 };
+	struct table by_path RELEASED_BY(table_release) = { 0 };
 
 	m->own_id = mem_new(c->n_image, sizeof(*m->own_id));
 	for (size_t i = 1; i < c->n_image; i++) {
@@ -324,7 +324,6 @@ struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 		    memcmp(o->id, img->id, sizeof(img->id)) != 0)
 			m->own_id[i] = m->own_id[other] = true;
 	}
-	table_release(&by_path);
 	return m;
 }
 

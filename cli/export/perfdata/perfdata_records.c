@@ -273,7 +273,7 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 static void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 			      uint64_t features[4])
 {
-	struct blob body = { 0 };
+	struct blob body RELEASED_BY(blob_release) = { 0 };
 	size_t start[F_N + 1];
 	uint64_t n = 0;
 
@@ -292,7 +292,6 @@ static void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 			blob_u64(b, start[f + 1] - start[f]);
 		}
 	blob_add(b, body.at, body.n);
-	blob_release(&body);
 }
 
 /* ---- */
@@ -314,7 +313,7 @@ static int perfdata_write_all(struct perfdata *pd, const struct blob *b,
 
 int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 {
-	struct blob b = { 0 };
+	struct blob b RELEASED_BY(blob_release) = { 0 };
 
 	pd->out = out;
 	for (size_t i = 0; i < pd->n_event; i++)
@@ -324,9 +323,7 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 	each_event(pd, &b, pd_head_put_id);
 	each_event(pd, &b, pd_head_put_entry);
 	pd->data_at = b.n;
-	int rc = perfdata_write_all(pd, &b, err);
-	blob_release(&b);
-	return rc;
+	return perfdata_write_all(pd, &b, err);
 }
 
 static void perfdata_flush(struct perfdata *pd)
@@ -342,7 +339,7 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 {
 	uint64_t n = pd->n_id ? pd->n_id : 1;
 	uint64_t features[4] = { 0 };
-	struct blob b = { 0 };
+	struct blob b RELEASED_BY(blob_release) = { 0 };
 
 	perfdata_flush(pd);
 	perfdata_features(pd, &b, pd->data_at + pd->written, features);
@@ -364,7 +361,6 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 			     strerror(errno));
 	if (!rc)
 		rc = perfdata_write_all(pd, &b, err);
-	blob_release(&b);
 	if (!rc && (ferror(pd->out) || fseeko(pd->out, 0, SEEK_END)))
 		rc = err_set(err, ERR_IO, "cannot write perf.data");
 	return rc;
