@@ -78,7 +78,7 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("On the page", "TIMELINE", re.findall(
         r"\] = \{ " + STRING, text("analyze/samples/loss_marks.c"))),
 )
-assert text("cli/tables/annotate_inlined.c").count('"inlined too: "') == 1
+assert text("cli/tables/annotate_text.c").count('"inlined too: "') == 1
 assert "(inferred)" in text("analyze/samples/chains.c")
 
 
