@@ -57,7 +57,7 @@ static int perf_check_address(const struct perf *p, const struct perf_rec *r,
  * firmware (EFI) at low addresses while it calls it, x86-64 that of 32 bits.
  * perf inject --aslr writes 0 for an address that it has no mapping for, and in
  * front of the half of a precise event may stand the address of a program
- * (perf_sample_precise_mode()). */
+ * (perf_sample_decode()). */
 static int perf_check_kernel_address(struct perf *p, const struct perf_rec *r,
 				     const struct record *rec, uint64_t addr,
 				     struct err *err)

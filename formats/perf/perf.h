@@ -3,9 +3,9 @@
  * Call order: perf_open() reads the header (file form: events, then feature
  * sections); perf_scan() walks all records once and looks only at their times;
  * perf_next() walks them again and returns refs; perf_record_decode() turns a
- * ref into a record. A true pipe is not scanned: perf_stream_next() holds back
- * a window of records. A handle names a record: an offset in a mapped file, or
- * a position in a chunk of memory. */
+ * ref into a record. A true pipe is not scanned: perf_next() holds back a
+ * window of records. A handle names a record: an offset in a mapped file, or a
+ * position in a chunk of memory. */
 #pragma once
 #include <stdbool.h>
 
@@ -287,7 +287,7 @@ struct perf_rounds {
 	uint64_t behind;    /* largest time <= limit in this round */
 };
 
-/* Times that perf_stream_next() derives the floor of a pipe from. */
+/* Times that perf_next() derives the floor of a pipe from. */
 struct perf_window {
 	uint64_t first, max;	 /* smallest and largest time */
 	uint64_t round1, round2; /* max when the last round, the one before

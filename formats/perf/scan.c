@@ -169,9 +169,9 @@ static void perf_scan_time(struct perf *p, uint64_t time)
 	raise_to(info->last_ns, time);
 }
 
-/* The same as perf_walk_next() and perf_scan_record() of a plain record, in
- * fewer instructions. Returns false, and takes nothing, if the next one is not
- * plain, or is one of which more than the time matters. */
+/* What perf_scan_file() does with a record, of a plain one in fewer
+ * instructions. Returns false, and takes nothing, if the next one is not plain,
+ * or is one of which more than the time matters. */
 static inline bool perf_scan_pass_plain(struct perf *p, struct perf_file *f)
 {
 	struct perf_layout *l = perf_layout_of(p);

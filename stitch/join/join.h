@@ -3,8 +3,7 @@
  * See backstitch-formats(5), "Deferred stacks: join rules" and "Failure modes".
  * Parts: cookies.h (what is known about each cookie), pending_requests.h
  * (samples that wait, and what perf would show), missing_reason.h (why a half
- * is missing), sessions.h (captures of one kernel) and sessions.h (their
- * threads).
+ * is missing), sessions.h (captures of one kernel, and their threads).
  *
  * The key is (cookie, tid) within the captures of one kernel. The nonces of
  * processes that unwind themselves (unwinders.h) are cookies of a separate

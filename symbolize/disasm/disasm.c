@@ -27,7 +27,7 @@
 	C(regs_access)
 
 #define CAPSTONE_CALL_MEMBER(name) __typeof__(cs_##name) *name;
-/* Set by capstone_load(). */
+/* Set by disasm_open(). */
 static struct {
 	CAPSTONE_CALLS(CAPSTONE_CALL_MEMBER)
 } capstone;

@@ -34,7 +34,7 @@ static int ctf2_set_byte_order(struct ctf2 *j, void *to, struct json_object *v)
 }
 
 /* Which of the two orders is the usual one depends on the byte order, which may
- * follow: ctf2_finish() compares them. */
+ * follow: ctf2_put_class() compares them. */
 static int ctf2_set_bit_order(struct ctf2 *j, void *to, struct json_object *v)
 {
 	int i = ctf2_word(j, v, "first-to-last last-to-first");
