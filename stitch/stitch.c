@@ -636,7 +636,6 @@ static void stitch_take_record(struct stitch *st)
 	else if (k == REC_MAP)
 		stitch_take_map(st);
 	else if (k == REC_KSYMBOL) {
-
 		struct per_source *ps = st->own;
 		struct region r = {
 			.start = rec->ksymbol.addr,
@@ -677,7 +676,6 @@ static void stitch_take_record(struct stitch *st)
 		map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
 			      st->rec->flags & REC_F_EXEC);
 	} else if (k == REC_FORK) {
-
 		int64_t t = record_time(rec);
 		bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
 		uint32_t parent = tasks_find(st->tasks, rec->source,

@@ -482,7 +482,6 @@ static int perf_next(struct source *src, struct ref *ref, struct err *err)
 			if (perf_tool_take(p, f, &r, err))
 				return -1;
 			if (r.type == PR_FINISHED_ROUND) {
-
 				uint64_t slack = p->opts.slack_ns;
 				uint64_t held =
 					w->max > slack ? w->max - slack : 0;
