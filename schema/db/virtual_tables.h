@@ -47,8 +47,7 @@ static inline void virtual_text(struct value *v, const char *text)
 		*v = (struct value){ .kind = VALUE_TEXT, .text = text };
 }
 
-/* Adds n tables.
- They and arg must live until store_close(). Returns 0, or -1
+/* Adds n tables. They and arg must live until store_close(). Returns 0, or -1
  * and *err. */
 int store_give_tables(const struct store *db, const struct virtual_table *t,
 		      size_t n, void *arg, struct err *err);

@@ -77,8 +77,6 @@ static int symbol_rows_find(struct maker *mk, uint32_t image, uint64_t off,
 	return 0;
 }
 
-/* ---- */
-
 static int flush_image(struct maker *mk, uint32_t id, struct err *err)
 {
 	const struct image *m = frames_get_image(mk->w->fr, id);
