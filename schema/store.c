@@ -111,6 +111,11 @@ void store_close(struct store *db)
 	free_all(db->group, db->taking, db->path, db);
 }
 
+void store_owned(struct store **db)
+{
+	store_close(*db);
+}
+
 int store_functions(struct store *db,
 		    bool (*demangle)(const char *name, char *buf, size_t size),
 		    struct err *err)

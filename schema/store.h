@@ -30,10 +30,7 @@ struct store *store_open_as(const char *path, const char *name, bool writable,
 void store_close(struct store *db); /* NULL is fine */
 /* The database of a variable is closed where its scope ends. */
 #define OWNED_STORE __attribute__((cleanup(store_owned)))
-static inline void store_owned(struct store **db)
-{
-	store_close(*db);
-}
+void store_owned(struct store **db);
 
 /* Enough bytes of a file for store_is_database(). */
 #define STORE_HEAD 100
