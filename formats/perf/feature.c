@@ -251,38 +251,44 @@ static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 	return 0;
 }
 
-/* pmu NULL: its name follows. A PMU of a virtual machine may tell nothing. */
-static int cpu_note_pmu(struct perf *p, struct bytes *b, const char *pmu,
-			struct err *err)
+/* A PMU of a virtual machine may tell nothing. */
+static void cpu_note_pmu(struct perf *p, const char *pmu, const char *pairs)
 {
-	char pairs[NOTE_SIZE] = "";
 	char note[NOTE_SIZE + 80];
 
-	if (cpu_take_pairs(b, pairs, err) ||
-	    (!pmu && perf_feature_take_string(b, &pmu, err)))
-		return -1;
+	if (!*pairs)
+		return;
 	snprintf(note, sizeof(note), "PMU %.64s: %s", pmu, pairs);
-	if (*pairs)
-		perf_note(p, "PMU", note);
-	return 0;
+	perf_note(p, "PMU", note);
 }
 
 static int perf_feature_cpu_pmu_caps(struct perf *p, struct bytes *b,
 				     struct err *err)
 {
-	return cpu_note_pmu(p, b, "cpu", err);
+	char pairs[NOTE_SIZE] = "";
+
+	if (cpu_take_pairs(b, pairs, err))
+		return -1;
+	cpu_note_pmu(p, "cpu", pairs);
+	return 0;
 }
 
 static int perf_feature_pmu_caps(struct perf *p, struct bytes *b,
 				 struct err *err)
 {
+	const char *pmu;
 	uint32_t n;
 
 	if (bytes_u32(b, &n, err))
 		return -1;
-	for (; n; n--)
-		if (cpu_note_pmu(p, b, NULL, err))
+	for (; n; n--) {
+		char pairs[NOTE_SIZE] = "";
+
+		if (cpu_take_pairs(b, pairs, err) ||
+		    perf_feature_take_string(b, &pmu, err))
 			return -1;
+		cpu_note_pmu(p, pmu, pairs);
+	}
 	return 0;
 }
 
