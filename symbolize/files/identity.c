@@ -281,6 +281,8 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 /* Of the right file an address or two may be inside an instruction: glibc jumps
  * over the lock prefix of some. */
 #define MISSED_MIN 3
+/* A jump to nowhere may be sampled once. */
+#define OUTSIDE_MIN 2
 
 /* Code without frame pointers leads to wrong return addresses in the right
  * file, too: of 30 in the text of a cc1 built so, 19 are after no call. Of
@@ -307,9 +309,11 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
 	if (is != IDENTITY_PROVED && seen->misfit)
 		return false;
+	const size_t missed = seen->missed + seen->outside;
+
 	if (identity_is_open(is) &&
-	    (seen->outside ||
-	     (seen->missed >= MISSED_MIN && seen->missed > seen->ran / 8)))
+	    (seen->outside >= OUTSIDE_MIN ||
+	     (missed >= MISSED_MIN && missed > seen->ran / 8)))
 		return false;
 	switch (is) {
 	case IDENTITY_DOUBTFUL:

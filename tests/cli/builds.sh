@@ -52,6 +52,7 @@ python3 - <<'PY'
 import sqlite3
 db = sqlite3.connect("two.db")
 db.execute("UPDATE image SET path = '/wl/o2c' WHERE path = '/wl/o2b'")
+db.execute("UPDATE capture SET bytes = bytes + 1")  # another run
 db.commit()
 PY
 diff o2fp-1.db -- o2b.db two.db | grep -q '^several images agree by the names of their functions, choose with --match o2fp=o2b, or --match o2fp=o2c$'

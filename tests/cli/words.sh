@@ -9,6 +9,10 @@ do
 	"$B" ingest -q --no-cache --no-symbols -o $n.db "$root/tests/captures/$n.data"
 done
 cp before.db again.db
+python3 -c 'import sqlite3
+db = sqlite3.connect("again.db")
+db.execute("UPDATE capture SET bytes = bytes + 1")  # another run
+db.commit()'
 "$B" ingest -q --no-cache -o switches.db "$root/tests/captures/ftrace-v7.dat" 2>/dev/null
 
 # each NAME: a line is OLD = NEW, which print the same bytes, messages too
