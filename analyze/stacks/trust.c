@@ -345,31 +345,15 @@ static int trust_place_group(void *arg, const struct store_group *g,
 static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 {
 	struct trust_places p = { .t = t };
-	int rc;
+	int rc = 0;
 
-	if (!t->n_file_of) {
-		/* what a server gives has no more than this */
-		enum {
-			ROW,
-			N,
-			COLUMNS
-		};
-		static const char *const column[COLUMNS] = { "rowid", "n" };
-		struct rows *r =
-			rows_ints_of(db, "sample_group", column, COLUMNS, err);
-		struct int_row row;
-
-		while (rows_step_ints(r, &row))
-			trust_tally(&t->counted,
-				    row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
-		return rows_end(r, err);
-	}
-	rc = trust_read_column(db, "stack", "frame", &p.stack, err) ||
-			     trust_read_column(db, "frame", "image", &p.frame,
-					       err) ||
-			     store_groups_each(db, trust_place_group, &p, err)
-		     ? -1
-		     : 0;
+	/* where each is matters only if some files are unproved */
+	if (t->n_file_of &&
+	    (trust_read_column(db, "stack", "frame", &p.stack, err) ||
+	     trust_read_column(db, "frame", "image", &p.frame, err)))
+		rc = -1;
+	if (!rc)
+		rc = store_groups_each(db, trust_place_group, &p, err);
 	free_all(p.stack.at, p.frame.at);
 	return rc;
 }

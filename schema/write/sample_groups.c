@@ -429,6 +429,12 @@ int store_groups_made(struct maker *mk, store_group_fn *fn, void *arg,
 	return store_groups_each(maker_read(mk, err), fn, arg, err);
 }
 
+void sample_groups_by_sql(struct maker *mk)
+{
+	sample_groups_of(mk)->part = true;
+	mk->db->group = NULL;
+}
+
 /* ---- samples whose user stacks changed */
 
 /* A stack of an event (kind 0) or a chain (1), and its new raw chain. */
@@ -457,9 +463,7 @@ static int again_apply(struct maker *mk, const struct again_rows *rows,
 	    maker_exec(mk, "DELETE FROM sample_group", err) ||
 	    maker_exec(mk, "DROP TABLE temp.again", err))
 		return -1;
-	/* the rows are no longer those in memory */
-	sample_groups_of(mk)->part = true;
-	mk->db->group = NULL;
+	sample_groups_by_sql(mk);
 	return PUT_BY(mk, store_sql("make_groups"), err, VALUE_OF(VERDICT_EXEC),
 		      VALUE_OF(UNWIND_OUTERMOST), VALUE_OF(MARK_ENDED));
 }

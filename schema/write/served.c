@@ -86,6 +86,7 @@ int served_end(struct served *s, struct err *err)
 	    maker_number(s->mk, "SELECT coalesce(sum(n), 0) FROM sample_group",
 			 &n, err))
 		return -1;
+	sample_groups_by_sql(s->mk);
 	s->mk->w->grouped = (uint64_t)n;
 	return 0;
 }
