@@ -22,6 +22,11 @@ static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)
 	return !ask->takes_cpu || ask->takes_cpu(ask->arg, cpu);
 }
 
+static bool account_takes_time(const struct account_ask *ask, int64_t time)
+{
+	return time >= ask->from && time <= ask->to;
+}
+
 /* Two pieces in a row may be of one time in which the thread was ready. */
 static void account_ready(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
@@ -98,7 +103,7 @@ static void account_runs(struct account *a, const struct timeline *t,
 	for (size_t i = 0; i < id.n; i++) {
 		const struct timeline_stay s =
 			timeline_stay(t, numbers_get(&id, i));
-		bool counts = s.from >= ask->from && s.from <= ask->to &&
+		bool counts = account_takes_time(ask, s.from) &&
 			      account_takes_cpu(ask, s.cpu);
 
 		a->runs += counts && s.exact_from;
@@ -144,8 +149,7 @@ void account_thread(struct account *a, struct proofs *p,
 		const struct timeline_wake w =
 			timeline_wake(t, numbers_get(&id, i));
 
-		a->woken += w.kind == kind && w.time >= ask->from &&
-			    w.time <= ask->to &&
+		a->woken += w.kind == kind && account_takes_time(ask, w.time) &&
 			    account_takes_cpu(ask, w.target);
 	}
 }

@@ -134,7 +134,7 @@ static void fleet_fill_value(struct fleet_fill *b, const struct value *v)
 	fleet_fill_int(b, n);
 }
 
-/* ---- */
+/* ---- fields of events */
 
 struct fleet_fields {
 	struct events *ev;

@@ -71,16 +71,17 @@ struct event_rows event_rows_open_both(const struct store *db,
 		to < EVENT_ROWS_TO_PAYLOAD ? ASKED_IP : ASKED_COLUMNS, err);
 	if (r.requests)
 		r.rows = event_rows_open(db, to, err).rows;
-	if (!r.rows)
+	if (!r.rows) {
 		rows_close(r.requests);
+		r.requests = NULL;
+	}
 	return r;
 }
 
 void event_rows_close(struct event_rows *r)
 {
 	rows_close(r->rows);
-	if (r->rows)
-		rows_close(r->requests);
+	rows_close(r->requests);
 }
 
 static void event_rows_take(const struct event_rows *r,

@@ -179,6 +179,13 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	return key;
 }
 
+/* Returns whether a frame has a row. What is inlined follows the function that
+ * it is in, which so becomes the innermost one. */
+static bool has_row(const struct report_rows *r, const struct label *l)
+{
+	return !l->inlined || r->keys & KEY_INLINED;
+}
+
 /* Returns whether a frame stands for a caller that is missing: in a table of
  * callers it has a row, but it is no function that was sampled. */
 static bool report_rows_is_gap(const struct label *l)
@@ -197,8 +204,7 @@ static void report_rows_frames(const struct report_rows *r,
 	l->n = 0;
 	stacks_get(r->stacks, g, l);
 	for (size_t i = 0; i < l->n; i++)
-		if (!labels_get(labels, l->label[i])->inlined ||
-		    r->keys & KEY_INLINED)
+		if (has_row(r, labels_get(labels, l->label[i])))
 			label_list_move(l, n++, i);
 	l->n = n;
 }
@@ -273,8 +279,7 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 		const struct label *own = labels_get(r->names, l->label[i]);
 
 		st.lacks |= own->kind == LABEL_BOGUS || report_rows_is_gap(own);
-		if (own->kind == LABEL_GROUP ||
-		    (own->inlined && !(r->keys & KEY_INLINED)) ||
+		if (own->kind == LABEL_GROUP || !has_row(r, own) ||
 		    (report_rows_is_gap(own) && !(r->keys & KEY_GAPS)))
 			continue;
 		report_rows_key_code(r, l, i, &key);

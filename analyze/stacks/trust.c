@@ -121,17 +121,20 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 		any |= t->rule[i].key.judged == JUDGED_EARLY_FUNCTION;
 	if (!any || t->summed)
 		return 0;
-	struct rows *r =
-		rows_of(db, t->code ? "trust_ends" : "check_ends_early", err);
+	struct rows *r;
 
-	while (!t->code && rows_step(r))
-		if (trust_word(rows_text(r, CHECK_ENDS_EARLY_CLASS)) ==
-		    &trust_words[CLASS_ENDS_EARLY_FUNCTION])
-			trust_add_end(t,
-				      rows_text(r, CHECK_ENDS_EARLY_FUNCTION),
-				      rows_int(r, CHECK_ENDS_EARLY_SAMPLES));
-	if (!t->code)
+	if (!t->code) {
+		r = rows_of(db, "check_ends_early", err);
+		while (rows_step(r))
+			if (trust_word(rows_text(r, CHECK_ENDS_EARLY_CLASS)) ==
+			    &trust_words[CLASS_ENDS_EARLY_FUNCTION])
+				trust_add_end(
+					t,
+					rows_text(r, CHECK_ENDS_EARLY_FUNCTION),
+					rows_int(r, CHECK_ENDS_EARLY_SAMPLES));
 		return rows_end(r, err);
+	}
+	r = rows_of(db, "trust_ends", err);
 	t->end_of = mem_new(t->n_stack, sizeof(*t->end_of));
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, TRUST_ENDS_STACK);

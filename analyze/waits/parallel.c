@@ -52,6 +52,11 @@ int parallel_load(struct store *db, const char *path, struct parallel *p,
 	return rc;
 }
 
+void parallel_release(struct parallel *p)
+{
+	free(p->step);
+}
+
 struct parallel_range parallel_at(const struct parallel *p, int64_t time)
 {
 	size_t at = search_where(p->n, i, p->step[i].time > time);

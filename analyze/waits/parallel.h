@@ -31,4 +31,5 @@ struct parallel_range {
  * left and came; path is for that message. To be released in any case. */
 int parallel_load(struct store *db, const char *path, struct parallel *p,
 		  struct err *err);
+void parallel_release(struct parallel *p);
 struct parallel_range parallel_at(const struct parallel *p, int64_t time);

@@ -207,7 +207,7 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 	return rc;
 }
 
-/* ---- */
+/* ---- what is printed without --of */
 
 /* Tells of the program with which the recording began, or the process that it
  * was of, and then of the longest waits of its threads; of all threads, if

@@ -678,7 +678,7 @@ int report_table(struct store *db, const char *path,
 		rc = report_print(&rp, err);
 	report_rows_free(rp.rows);
 	traced_release(&rp.traced);
-	free(ran.step);
+	parallel_release(&ran);
 	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	return rc;

@@ -294,7 +294,7 @@ static void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 	blob_add(b, body.at, body.n);
 }
 
-/* ---- */
+/* ---- the file, and its records */
 
 #define HEADER_SIZE 104u
 #define ATTR_ENTRY 128u
