@@ -432,6 +432,7 @@ faults: deps-build
 	@python3 tests/faults/faults.py $(O)
 	@FAULTS_BIG=2000000 FAULTS_MAX=200 python3 tests/faults/faults.py $(O)
 	@python3 tests/faults/hostile.py $(O) 1000
+	@python3 tests/faults/limits.py $(O)
 
 # Chains of causes in captures with losses; N records are removed, and all waits
 # asked for.

@@ -169,7 +169,7 @@ static int views_complete(const struct store *db, const char *sql, size_t len,
 	return lacks < 0 ? -1 : 0;
 }
 
-/* Returns -1 and *err: something else has that name, of n bytes. */
+/* Sets *err: something else has that name, of n bytes. Returns -1. */
 static int views_refuse(const struct store *db, const char *what,
 			const char *name, size_t n, struct err *err)
 {

@@ -149,8 +149,8 @@ static void callsites_settle_doubts(struct pass *p)
 
 /* ---- where stacks end */
 
-/* One of this many samples in code that nothing describes: the others of the
- * thread's may have been called from there. */
+/* If more than one in this many samples of a thread is in code that nothing
+ * describes, such code may have called what the other samples hit. */
 #define BARE_OF 64
 
 bool callsites_no_code(const struct pass *p, uint32_t frame)

@@ -80,21 +80,23 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 		enum softirq_raised how);
 
-/* In what a wake-up was made. */
+/* The interrupt in which a wake-up was made. */
 struct irq_wake {
 	int64_t event;
-	/* "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR", NULL if
-	 * not known; and the vector, -1 if it is not in a softirq, or its
-	 * beginning is not recorded, and raised is of NET_TX and NET_RX: if no
-	 * record of that CPU is lost between `since` and the event */
+	/* `what` and `vector` hold if no record of that CPU is lost between
+	 * `since` and the event. */
+	/* "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR"; NULL:
+	 * not known */
 	const char *what;
 	int64_t since;
-	int vector;
-	bool packets; /* in a softirq it is one of packets: no other one that
-		       * is recorded was entered */
-	/* who raised the softirq, if none is lost since this time */
+	int vector;   /* of the softirq; -1: it is in none, or the entry of the
+		       * softirq is not recorded */
+	bool packets; /* if it is in a softirq, that is NET_TX or NET_RX: no
+		       * other one that is recorded was entered */
+	/* who raised that softirq (of packets), if no record is lost since
+	 * raised_since */
 	enum softirq_raised raised;
 	int64_t raised_since;
 };
-/* Returns it; NULL: no record of an interrupt tells. */
+/* Returns the interrupt of a wake-up; NULL: no record of one tells. */
 const struct irq_wake *irqs_find(const struct irqs *q, int64_t event);

@@ -81,7 +81,7 @@ struct waits_ask {
 	/* It is no error if there are no switches, or no wait is certain, or
 	 * their times have no sum. */
 	bool any;
-	/* For who woke: both, or NULL if not asked for. */
+	/* For who woke a thread; both are NULL if that was not asked for. */
 	const struct stacks *stacks;
 	struct wait_causes *causes;
 };

@@ -58,8 +58,8 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 /* Writes `before` and a function as it is shown, but no image alone, and no
  * function of a library whose caller is missing. Returns whether it did. */
 bool path_put_function(FILE *out, const char *before, const char *f);
-/* The first lines of a chain, which it adds. own: what the thread itself did
- * comes first. code: of that time. */
+/* Adds a chain, and prints its first lines. own: what the thread itself did
+ * comes first. code: the samples of that time. */
 void path_head(struct path_run *r, const struct path_code *code,
 	       uint32_t thread, int64_t from, int64_t to, bool own,
 	       struct chain *c);

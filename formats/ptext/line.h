@@ -32,8 +32,8 @@ bool ptext_take_frame(struct scan s, struct ptext_frame *out);
  * their like print it. *lost: how many records it says are lost, 0: it is no
  * record of a loss. */
 bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost);
-/* Returns whether a line is none of a sample, but what -F insn, insnlen or
- * brstack prints after its frames. */
+/* Returns whether a line starts no sample: it is what -F insn, insnlen or
+ * brstack prints after the frames of one. */
 bool ptext_is_more(struct scan s);
 /* Takes what follows the address apart. */
 void ptext_take_place(struct ptext_frame *f);

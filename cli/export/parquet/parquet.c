@@ -19,7 +19,7 @@
 /* Empty if all but c is 0. */
 struct pq_column {
 	const struct fleet_column *c;
-	/* numbers: as they are. Texts and hashes: numbers in words. */
+	/* Numbers as they are; of texts and hashes, their indexes in words. */
 	unsigned char *value;
 	size_t n, cap;	       /* values of the row group so far */
 	uint32_t *length;      /* of a list: values of each row */

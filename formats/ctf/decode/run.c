@@ -118,8 +118,8 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
-/* A number of 8 or 16 bits at a byte that has no effects; larger ones are in
- * ctf_run(). */
+/* Reads a number of 8 or 16 bits that begins at a byte and changes nothing but
+ * what uses it; ctf_run() itself reads larger ones. */
 static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 {
 	const struct ctf_want *w = &op->want;
