@@ -23,11 +23,12 @@ function name_of(text)
 
 BEGIN { FS = " [|] " }
 /^#/ || /^$/ { next }
-/^remedy / && NF == 3 {
+/^remedy / && (NF == 3 || NF == 4) {
 	sub(/^remedy /, "", $1)
 	fix[$1] = ($2 == "build" ? "build with " : $2 == "give" ? "give the " : "") $3
 	remedies = remedies "\tREMEDY_" name_of($1) ",\n"
-	remedy_rows = remedy_rows "\t{ HOW_" name_of($2) ", \"" fix[$1] "\" }, \\\n"
+	remedy_rows = remedy_rows "\t{ HOW_" name_of($2) ", \"" fix[$1] "\", \"" $4 \
+		"\" }, \\\n"
 	next
 }
 /^class / && NF == 4 {

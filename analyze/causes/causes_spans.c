@@ -92,7 +92,8 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 		.filtered = rows_int(r, CAUSES_TYPES_FILTERED) != 0,
 		.text = !strcmp(format, "ftext"),
 		.larger = loss_larger_buffers(
-			format, loss_buffer_megabytes(rows_text(r, CAUSES_TYPES_CMDLINE))),
+			format, loss_buffer_megabytes(rows_text(r, CAUSES_TYPES_CMDLINE)),
+			rows_int(r, CAUSES_TYPES_RECORD) > 0),
 		.ring = loss_own_ring(format),
 		.x86_64 = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64"),
 		.begin = rows_int(r, CAUSES_TYPES_FIRST_NS),

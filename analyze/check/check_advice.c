@@ -2,6 +2,8 @@
 
 #include "analyze/check/check.h"
 #include "analyze/samples/loss_rows.h"
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 
@@ -13,6 +15,7 @@ struct advice_facts {
 	int64_t sampled;
 	int64_t perf, ftrace, ftext, ctf; /* captures */
 	unsigned int had;		  /* MB of buffers; 0: not known */
+	bool record;			  /* record --waits made them */
 };
 
 static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
@@ -52,7 +55,12 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 		{ "sampled", "recorded", &f->sampled },
 	};
 	struct check_row loss, late, capture;
+	struct rows *r = rows_of(c->db, "recorded_by", err);
 
+	if (rows_step(r))
+		f->record = rows_int(r, RECORDED_BY_RECORD) > 0;
+	if (rows_end(r, err))
+		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
 		if (check_sum(c, sums[i].name, sums[i].column, sums[i].sum,
 			      err))
@@ -96,12 +104,15 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		bool holds;
 		const char *text;
 	} rules[] = {
-		{ full && f.ftrace, loss_larger_buffers("ftrace", 0) },
-		{ full && f.ftext, loss_larger_buffers("ftext", 0) },
-		{ f.lost && f.ctf, loss_larger_buffers("ctf", 0) },
+		{ full && f.ftrace,
+		  loss_larger_buffers("ftrace", 0, f.record) },
+		{ full && f.ftext && !f.record,
+		  loss_larger_buffers("ftext", 0, false) },
+		{ f.lost && f.ctf, loss_larger_buffers("ctf", 0, false) },
 		{ f.overwritten && f.ctf,
 		  "the newest packets only were kept: lttng enable-channel with a larger --tracefile-count or --tracefile-size, or for snapshots --num-subbuf" },
-		{ f.lost && f.perf, loss_larger_buffers("perf", f.had) },
+		{ f.lost && f.perf && !(f.record && full && f.ftrace),
+		  loss_larger_buffers("perf", f.had, f.record) },
 		{ f.overwritten && f.perf,
 		  "--overwrite keeps the newest records only: a larger -m "
 		  "keeps more of them" },

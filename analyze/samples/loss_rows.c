@@ -90,8 +90,12 @@ unsigned int loss_larger_megabytes(unsigned int had)
 	return had < 2 ? 4 : had < 4 ? 8 : had < 8 ? 16 : had < 32 ? 64 : 0;
 }
 
-const char *loss_larger_buffers(const char *format, unsigned int had)
+const char *loss_larger_buffers(const char *format, unsigned int had,
+				bool record)
 {
+	if (record && (strcmp(format, "perf") || loss_larger_megabytes(had)))
+		return "larger buffers: backstitch record --waits --again, "
+		       "with the same arguments";
 	if (!strncmp(format, "ftrace", 6))
 		return "larger buffers: trace-cmd record -b 20000 (KB for each "
 		       "CPU), or more; or fewer events (-e, -f)";

@@ -40,8 +40,10 @@ unsigned int loss_buffer_megabytes(const char *cmdline);
  * 0: more would not help. */
 unsigned int loss_larger_megabytes(unsigned int had);
 /* Returns what to record in place of a capture of this format that lost
- * records: "larger buffers: ...". had: loss_buffer_megabytes(). */
-const char *loss_larger_buffers(const char *format, unsigned int had);
+ * records: "larger buffers: ...". had: loss_buffer_megabytes(); record: it is
+ * one that record --waits made. */
+const char *loss_larger_buffers(const char *format, unsigned int had,
+				bool record);
 /* The same where records are missing that no recorder counted; NULL: nothing is
  * known to help. */
 const char *loss_own_ring(const char *format);

@@ -35,7 +35,7 @@ const struct trust_word trust_words[] = {
 			  NULL },
 };
 
-const struct trust_fix trust_fixes[REMEDIES] = { { HOW_NOW, "" },
+const struct trust_fix trust_fixes[REMEDIES] = { { HOW_NOW, "", "" },
 						 TRUST_REMEDY_ROWS };
 
 const struct trust_word *trust_word(const char *name)
@@ -81,6 +81,7 @@ static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 		t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
 		raise_to(t->buffers, loss_buffer_megabytes(rows_text(
 					     r, TRUST_CLASSES_CMDLINE)));
+		t->record |= rows_int(r, TRUST_CLASSES_RECORD) > 0;
 		/* of a server whose rows an earlier version sent */
 		t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
 		*rule = (struct trust_rule){

@@ -21,7 +21,8 @@ enum trust_how {
 
 struct trust_fix {
 	enum trust_how how;
-	const char *text; /* as in view trust */
+	const char *text;   /* as in view trust */
+	const char *record; /* "": the same */
 };
 /* By enum trust_remedy; that of REMEDY_NONE is "". */
 extern const struct trust_fix trust_fixes[];
@@ -78,6 +79,7 @@ struct trust {
 	bool chains; /* some event takes stacks, if only the kernel's */
 	bool summed; /* only all samples of an event can be counted */
 	unsigned int buffers; /* loss_buffer_megabytes(), the most of any */
+	bool record;	      /* record --waits made a capture */
 	bool unknown;	      /* it is not known of these samples */
 	int64_t bare;	      /* counted samples without any stack */
 	int64_t kernel;	      /* and with only that of the kernel */

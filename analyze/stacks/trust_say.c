@@ -456,6 +456,8 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	else if (fix->how == HOW_GIVE)
 		text_out_add(out, " The %s %s ",
 			     fix->text + strlen("give the "), verb);
+	else if (t->record && *fix->record)
+		text_out_add(out, " '%s' %s ", fix->record, verb);
 	else if (m.fix == REMEDY_BUFFERS_PERF)
 		text_out_add(out, " '%s %uM' %s ", fix->text,
 			     loss_larger_megabytes(t->buffers), verb);

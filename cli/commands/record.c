@@ -289,12 +289,20 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		kill((pid_t)record_perf, record_asked);
 	/* Waits for perf, and copies meanwhile what ftrace has, and what may
 	 * keep threads from the CPU. */
-	struct pollfd perf = { .fd = -1, .events = POLLIN };
+	struct pollfd ends[] = { { .fd = -1, .events = POLLIN },
+				 { .fd = -1, .events = POLLIN } };
 	siginfo_t info = { .si_pid = 0 };
 	struct err err;
 
 	if ((cgroups || rings) && record_perf > 0)
-		perf.fd = (int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
+		ends[0].fd =
+			(int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
+	/* the process of -p: perf, which records all, does not end with it */
+	if ((cgroups || rings) && want.pid) {
+		ends[1].fd = (int)syscall(SYS_pidfd_open, (pid_t)want.pid, 0);
+		if (ends[1].fd < 0 && errno == ESRCH)
+			ends[1].revents = POLLIN;
+	}
 	unsigned int looks = 0;
 
 	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
@@ -313,12 +321,16 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 					   !want.pid);
 		/* without a pidfd, before Linux 5.3, the end is seen later */
 		if (!info.si_pid)
-			poll(&perf, 1,
+			poll(ends, ends[1].revents ? 1 : 2,
 			     rings || want.pid || want.n_program ? LOOK_MS
 								 : READ_MS);
+		/* again, as perf may not have been ready for the first one */
+		if (ends[1].revents)
+			record_on_signal(SIGTERM);
 	}
-	if (perf.fd >= 0)
-		close(perf.fd);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends[i].fd >= 0)
+			close(ends[i].fd);
 	int status = child_wait((pid_t)record_perf);
 	record_perf = 0;
 	signals_init();
@@ -396,7 +408,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 	stat(out, &before);
 	rings_folder(out, folder);
 	if (want.ftrace) {
-		rings = rings_open(folder, NULL, NULL, err);
+		rings = rings_open(folder, NULL, want.megabytes, NULL, err);
 		if (!rings || rings_start(rings, err)) {
 			rings_close(rings, NULL, &(struct err){ 0 });
 			return -1;
@@ -444,7 +456,7 @@ static int record_calls(struct plan *p, struct err *err)
 	uint64_t n;
 	bool any = false;
 	struct rings *rings =
-		rings_open(dry_run ? NULL : want.out, calls, &n, err);
+		rings_open(dry_run ? NULL : want.out, calls, 0, &n, err);
 
 	if (!rings || rings_start(rings, err)) {
 		rings_close(rings, NULL, &(struct err){ 0 });

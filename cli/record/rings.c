@@ -23,6 +23,7 @@
 #define MORE "more/per_cpu/"
 #define RING_MB 16   /* for each CPU: a second of a busy one */
 #define RINGS_MB 256 /* for all */
+#define PERF_MB 4    /* of perf's buffers next to them */
 #define PAGES 16     /* that are written at once */
 /* Kernel stacks of each event in ARM_MS, for each CPU: the kernel takes 1.5 us
  * for one, which is 8 % of what a busy redis does; 1,000 a second are 0.15 %.
@@ -257,9 +258,9 @@ static void rings_remove_left(void)
 	}
 }
 
-/* Makes an instance. Returns whether that worked; else there is none, also
- * where another one has its name. */
-static bool rings_make_instance(struct rings *r)
+/* Makes an instance, with so many times the usual ring. Returns whether that
+ * worked; else there is none, also where another one has its name. */
+static bool rings_make_instance(struct rings *r, long larger)
 {
 	struct rings_instance *in = &r->of[r->n];
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -269,6 +270,7 @@ static bool rings_make_instance(struct rings *r)
 
 	while (mb > 1 && cpus > RINGS_MB / mb)
 		mb /= 2;
+	mb *= larger;
 	r->size = mb << 20;
 	snprintf(kb, sizeof(kb), "%ld", mb << 10);
 	snprintf(in->at, sizeof(in->at), INSTANCES "/" OWN "%ld%s",
@@ -372,9 +374,11 @@ static int rings_start_calls(struct rings *r, const char *calls,
 }
 
 struct rings *rings_open(const char *folder, const char *calls,
-			 uint64_t *functions, struct err *err)
+			 unsigned int megabytes, uint64_t *functions,
+			 struct err *err)
 {
 	struct rings *r = mem_new(1, sizeof(*r));
+	long larger = megabytes > PERF_MB ? megabytes / PERF_MB : 1;
 
 	r->dir = -1;
 	snprintf(r->folder, sizeof(r->folder), "%s", folder ? folder : "");
@@ -382,7 +386,8 @@ struct rings *rings_open(const char *folder, const char *calls,
 	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	r->page = mem_new(r->page_size, PAGES);
 	rings_remove_left();
-	if (!rings_make_instance(r) || (!calls && !rings_make_instance(r))) {
+	if (!rings_make_instance(r, larger) ||
+	    (!calls && !rings_make_instance(r, larger))) {
 		err_set(err, ERR_IO, INSTANCES ": %s%s", strerror(errno),
 			errno == ENOMEM
 				? "; its buffers need more memory than is free"

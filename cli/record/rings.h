@@ -25,10 +25,12 @@ bool rings_may(void);
  * functions with '*' and '?', separated by commas, whose calls are recorded by
  * function_graph, and with them switches and system calls of all, from
  * rings_begin() on; NULL: switches and wake-ups, from rings_start() on.
- * *functions: how many match. folder: NULL to only try it. Returns NULL and
- * *err. */
+ * *functions: how many match. folder: NULL to only try it. megabytes: of perf's
+ * buffers, four times of which are taken; 0: as usual. Returns NULL and *err.
+ */
 struct rings *rings_open(const char *folder, const char *calls,
-			 uint64_t *functions, struct err *err);
+			 unsigned int megabytes, uint64_t *functions,
+			 struct err *err);
 /* Turns the events on. Returns 0, or -1 and *err. */
 int rings_start(struct rings *r, struct err *err);
 /* Records a task and those that it makes from now on. Safe after fork(). */

@@ -111,7 +111,8 @@ SELECT c.type, coalesce(c.mark, 0) AS mark,
 	coalesce(i.path, '') AS path, coalesce(s.functions, 0) AS functions,
 	coalesce(s.framed, 0) AS framed,
 	(SELECT max(has_chain) FROM event_type) AS chains,
-	x.first, coalesce(k.cmdline, '') AS cmdline
+	x.first, coalesce(k.cmdline, '') AS cmdline,
+	k.path || '.cgroups' IN (SELECT path FROM capture) AS record
 FROM internal_trust_class c
 LEFT JOIN event_type t ON t.id = c.type
 LEFT JOIN named x ON x.name = t.name

@@ -9,9 +9,11 @@ FROM event_type t JOIN capture c ON c.id = t.capture
 WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
 
 -- name: recorded_by
--- The recorder of all captures, as a row of analyze/samples/recorder.c.
-SELECT CASE WHEN min(made) = max(made) THEN made ELSE 0 END AS recorder
-FROM (SELECT CASE WHEN format IN ('ftrace', 'ftext') THEN 1
+-- The recorder of all captures, as a row of analyze/samples/recorder.c, and
+-- whether record --waits made one.
+SELECT CASE WHEN min(made) = max(made) THEN made ELSE 0 END AS recorder,
+	coalesce(max(path GLOB '*.cgroups'), 0) AS record
+FROM (SELECT path, CASE WHEN format IN ('ftrace', 'ftext') THEN 1
 	WHEN format = 'ctf' AND version LIKE 'lttng%' THEN 2 ELSE 0 END AS made
 	FROM capture)
 

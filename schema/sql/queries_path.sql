@@ -7,7 +7,7 @@
 -- known. line, place: of the piece of a stream; place -1: it is none.
 SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
 	sampled, no_packets, format, cpus, release, arch, pauses, together, first_ns,
-	last_ns, line, place, cmdline, CASE WHEN events = 0 AND place < 0 THEN ''
+	last_ns, line, place, cmdline, record, CASE WHEN events = 0 AND place < 0 THEN ''
 	WHEN kind = 'record' AND name = 'switch' THEN 'record'
 	WHEN kind <> 'sample' THEN ''
 	WHEN name IN ('sched:sched_switch', 'sched_switch')
@@ -30,6 +30,8 @@ FROM (
 		coalesce(c.note, '') LIKE '%no-packets%' AS no_packets,
 		coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
 		coalesce(c.cmdline, '') AS cmdline,
+		replace(c.path, '.ftrace', '') || '.cgroups' IN (
+			SELECT path FROM capture) AS record,
 		coalesce(c.release, '') AS release,
 		coalesce(c.arch, '') AS arch,
 		coalesce((SELECT value FROM meta WHERE capture = t.capture

@@ -264,6 +264,9 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	-- most: frames that the kernel keeps of a stack
 	SELECT id, CASE WHEN format IN ('perf', 'ptext')
 			OR version LIKE 'perf%' THEN 'perf'
+		-- perf wrote the mappings, and all stacks are asked for
+		WHEN path IN (SELECT replace(path, '.cgroups', '.ftrace')
+			FROM capture WHERE path GLOB '*.cgroups') THEN 'record'
 		WHEN format = 'ctf' AND version = 'lttng-ust' THEN 'ust'
 		WHEN format = 'ctf' THEN 'lttng'
 		ELSE 'ftrace' END,

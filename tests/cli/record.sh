@@ -728,6 +728,41 @@ print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 1
 	"$B" path --tid "$pid" --time "$when" own.db | tr -s ' \n' ' ' |
 		grep -q ' prog runs on CPU [0-9]* in leaf[ ;]'
 	ok a_piece_says_in_which_function_it_ran $?
+	# advice is what record is given, and helps
+	for i in '' .cgroups .ftrace
+	do
+		cp -rp own.data$i advice.data$i
+	done
+	"$B" ingest -q -o advice.db advice.data
+	sqlite3 advice.db "INSERT INTO loss(capture, what, counts, n)
+			SELECT id, 'lost', 1, 100 FROM capture WHERE format = 'ftrace';
+		INSERT INTO internal_user_trust SELECT t.id, NULL, 'in no mapping',
+			NULL, 9 * (SELECT sum(n) FROM internal_user_trust), NULL
+			FROM event_type t WHERE t.name LIKE '%sched_switch'"
+	"$B" check advice.db >out
+	tr -s ' \n' ' ' <out | grep -q "are in no mapping\|have a frame in no mapping" &&
+		! grep -qE 'trace-cmd|buffer_size_kb|perf record' out
+	ok advice_is_not_of_a_recorder_that_was_not_used $?
+	tr -s ' \n' ' ' <out | grep -q 'larger buffers: backstitch record --waits --again, with the same arguments'
+	ok but_of_the_one_that_was $?
+	sqlite3 advice.db "UPDATE internal_user_trust SET judged = 'one frame',
+		frames = 0 WHERE type IN (SELECT id FROM event_type WHERE name
+		NOT LIKE '%sched%')"
+	"$B" report advice.db 2>&1 | grep -q "'backstitch record --waits --dump 16K' may mend"
+	ok dumps_are_asked_for_as_record_takes_them $?
+	"$B" record --waits --again --tracer ftrace --for 20s -o advice.data -- sleep 15 \
+		>out 2>err &
+	made=$!
+	soon test -d $instances/backstitch-$made-more
+	[ "$(tr -dc 0-9 <$instances/backstitch-$made/buffer_size_kb)" -gt 16384 ] ||
+		[ "$(getconf _NPROCESSORS_ONLN)" -gt 16 ]
+	ok and_then_the_rings_are_larger $?
+	kill -INT $made
+	wait $made
+	sleep 1 &
+	pid=$!
+	timeout 60 "$B" record --waits -p $pid -o gone.data >out 2>err
+	is the_end_of_the_process_ends_a_recording_of_all_cpus 0 $?
 	# what is beside the capture is read with it, unless an earlier one left it
 	mkdir beside && cp -r own.data own.data.ftrace own.data.cgroups beside
 	"$B" ingest -q -o one.db beside/own.data &&

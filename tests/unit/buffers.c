@@ -41,12 +41,12 @@ START_TEST(advice_is_more_than_there_was)
 	static const unsigned int had[] = { 0, 1, 2, 4, 8, 16, 31 };
 
 	for (size_t i = 0; i < sizeof(had) / sizeof(had[0]); i++) {
-		const char *said = loss_larger_buffers("perf", had[i]);
+		const char *said = loss_larger_buffers("perf", had[i], false);
 
 		must(strstr(said, " -m "));
 		must(loss_buffer_megabytes(said) > had[i]);
 	}
-	must(!strstr(loss_larger_buffers("perf", 64), " -m "));
+	must(!strstr(loss_larger_buffers("perf", 64, false), " -m "));
 }
 END_TEST
 
