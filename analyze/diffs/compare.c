@@ -316,7 +316,9 @@ static void compare_take_sample(void *arg, const struct stacks_sample *s)
 	struct diff_times *t = arg;
 
 	t->untimed |= !s->timed;
-	diff_times_add(t, s->group, s->time);
+	packed_times_put(
+		&t->at, t->at.n,
+		&(struct packed_time){ .time = s->time, .event = s->group });
 }
 
 /* Reads a run; its event is that of the first. */
@@ -348,6 +350,7 @@ static int compare_read(struct compare *c, size_t i,
 			   err) &&
 	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
+	packed_times_close(&run->times.at);
 
 	int rc = run->stacks ? 0 : -1;
 
@@ -442,7 +445,7 @@ void compare_release(struct compare *c)
 	for (size_t i = 0; i < n; i++) {
 		report_rows_free(c->rows[i].rows);
 		stacks_free(c->run[i].stacks);
-		diff_times_release(&c->run[i].times);
+		packed_times_release(&c->run[i].times.at);
 		symbolize_free(c->run[i].files);
 	}
 	free_all(c->renames, c->only, c->renamed, c->note);

@@ -27,19 +27,6 @@ struct diff_noises {
 	uint32_t *hits;	 /* groups << 1, | 1 for self, ordered by row */
 };
 
-void diff_times_add(struct diff_times *t, uint32_t group, int64_t time)
-{
-	mem_grow(t->group, t->cap_group, t->n + 1);
-	mem_grow(t->time, t->cap_time, t->n + 1);
-	t->group[t->n] = group;
-	t->time[t->n++] = time;
-}
-
-void diff_times_release(struct diff_times *t)
-{
-	free_all(t->group, t->time);
-}
-
 void diff_noises_free(struct diff_noises *n)
 {
 	if (!n)
@@ -66,10 +53,16 @@ static void noise_sort_hits(struct diff_noises *n)
 		n->hits[n->hit[h[i].row + 1]++] = h[i].group << 1 | h[i].self;
 }
 
-static bool noise_is_counted(const struct diff_noises *n, const bool *counted,
-			     uint32_t group)
+/* Reads sample i: its group and time. Returns whether it is counted. */
+static bool noise_take(const struct diff_noises *n, const bool *counted,
+		       const struct diff_times *t, size_t i, size_t *group,
+		       int64_t *time)
 {
-	return group < n->n_group && counted[group];
+	const struct packed_time x = packed_times_get(&t->at, i);
+
+	*group = (size_t)x.event;
+	*time = x.time;
+	return *group < n->n_group && counted[*group];
 }
 
 size_t diff_noise_blocks(size_t n)
@@ -90,15 +83,17 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	int64_t to = INT64_MIN;
 	size_t samples = 0;
 	size_t *next = NULL; /* by group: the place of its next sample */
+	size_t group;
+	int64_t time;
 
 	for (size_t i = 0; i < n->hit[rows]; i++)
 		counted[n->hits[i] >> 1] = true;
-	for (size_t i = 0; i < t->n; i++) {
-		if (!noise_is_counted(n, counted, t->group[i]))
+	for (size_t i = 0; i < t->at.n; i++) {
+		if (!noise_take(n, counted, t, i, &group, &time))
 			continue;
 		samples++;
-		from = t->time[i] < from ? t->time[i] : from;
-		to = t->time[i] > to ? t->time[i] : to;
+		lower_to(from, time);
+		raise_to(to, time);
 	}
 	n->n = (double)samples;
 	n->n_block = diff_noise_blocks(samples);
@@ -113,22 +108,22 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	double each = ((double)to - (double)from) / (double)n->n_block;
 
 	next = mem_new(n->n_group, sizeof(*next));
-	for (size_t i = 0; i < t->n; i++)
-		if (noise_is_counted(n, counted, t->group[i]))
-			n->first[t->group[i] + 1]++;
+	for (size_t i = 0; i < t->at.n; i++)
+		if (noise_take(n, counted, t, i, &group, &time))
+			n->first[group + 1]++;
 	for (size_t i = 0; i < n->n_group; i++) {
 		n->first[i + 1] += n->first[i];
 		next[i] = n->first[i];
 	}
 	n->block = mem_new(n->first[n->n_group], sizeof(*n->block));
-	for (size_t i = 0; i < t->n; i++) {
-		if (!noise_is_counted(n, counted, t->group[i]))
+	for (size_t i = 0; i < t->at.n; i++) {
+		if (!noise_take(n, counted, t, i, &group, &time))
 			continue; /* it may be in front of the first block */
-		double at = ((double)t->time[i] - (double)from) / each;
+		double at = ((double)time - (double)from) / each;
 		size_t k =
 			at < (double)n->n_block ? (size_t)at : n->n_block - 1;
 
-		n->block[next[t->group[i]]++] = (uint16_t)k;
+		n->block[next[group]++] = (uint16_t)k;
 		n->all[k]++;
 	}
 out:

@@ -13,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/causes/packed_times.h"
+
 struct report_rows;
 
 /* The samples of a recording, in any order. */
 struct diff_times {
-	uint32_t *group; /* of stacks.group */
-	int64_t *time;
-	size_t n, cap_group, cap_time;
-	bool untimed; /* some have no time: nothing is known */
+	struct packed_times at; /* event: one of stacks.group */
+	bool untimed;		/* some have no time: nothing is known */
 };
 
 /* times: the variance divided by that of counting; df: the degrees of freedom
@@ -31,8 +31,6 @@ struct diff_noise {
 
 struct diff_noises;
 
-void diff_times_add(struct diff_times *t, uint32_t group, int64_t time);
-void diff_times_release(struct diff_times *t);
 /* Cuts a recording into blocks. rows was counted with KEY_HITS, and is borrowed
  * until diff_noises_free(). Returns NULL if nothing is known. */
 struct diff_noises *diff_noises_new(const struct report_rows *rows,

@@ -32,8 +32,8 @@ struct timings_value {
 /* The things of one row in one run, sorted by length, and its blocks. */
 struct timings_part {
 	const struct timings_run *run;
-	double seconds;			 /* that it is divided by */
-	const struct timings_item *item; /* in time order */
+	double seconds; /* that it is divided by */
+	struct timings_item *item;
 	size_t n;
 	double *length; /* of the proved ones, sorted */
 	size_t n_length;
@@ -47,16 +47,8 @@ struct timings_part {
 
 void timings_add_run(struct timings *t, int side)
 {
-	struct timings_run *done = t->n_run ? &t->run[t->n_run - 1] : NULL;
-
-	/* without the room for more */
-	if (done && done->n < done->cap) {
-		struct timings_item *item = done->item;
-
-		done->item = mem_dup(item, done->n * sizeof(*item));
-		done->cap = done->n;
-		free(item);
-	}
+	if (t->n_run)
+		packed_times_close(&t->run[t->n_run - 1].item);
 	*mem_add(t->run, t->n_run, t->cap_run) =
 		(struct timings_run){ .from = INT64_MAX, .to = INT64_MIN };
 	t->runs[side]++;
@@ -71,17 +63,37 @@ uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 
 	for (size_t k = 0; k < TIMINGS_KEYS; k++)
 		row.key[k] = intern_add(&t->words, key[k] ?: "");
-	i.row = intern_add_bytes(&t->index, row.key, sizeof(row.key));
-	if (i.row == t->n)
+	uint32_t id = intern_add_bytes(&t->index, row.key, sizeof(row.key));
+	if (id == t->n)
 		*mem_add(t->row, t->n, t->cap) = row;
-	t->row[i.row].n[side]++;
-	t->row[i.row].unproved[side] += !i.proved;
-	if (i.proved && (double)i.least > t->row[i.row].longest[side])
-		t->row[i.row].longest[side] = (double)i.least;
+	t->row[id].n[side]++;
+	t->row[id].unproved[side] += !i.proved;
+	if (i.proved && (double)i.least > t->row[id].longest[side])
+		t->row[id].longest[side] = (double)i.least;
 	if (!i.proved)
 		run->loose += (double)i.most;
-	*mem_add(run->item, run->n, run->cap) = i;
-	return i.row;
+	packed_times_put(
+		&run->item, run->item.n,
+		&(struct packed_time){
+			.time = i.at,
+			.event = (int64_t)id << 2 | i.proved << 1 | i.cut,
+			.a = (uint64_t)i.least,
+			.b = (uint64_t)i.most - (uint64_t)i.least });
+	return id;
+}
+
+/* Returns a thing of a run, and its row; the group is that of the row. */
+static struct timings_item timings_get(const struct timings_run *run, size_t i,
+				       uint32_t *row)
+{
+	const struct packed_time x = packed_times_get(&run->item, i);
+
+	*row = (uint32_t)(x.event >> 2);
+	return (struct timings_item){ .at = x.time,
+				      .least = (int64_t)x.a,
+				      .most = (int64_t)(x.a + x.b),
+				      .proved = x.event & 2,
+				      .cut = x.event & 1 };
 }
 
 void timings_add_share(struct timings *t, uint32_t row, const char *name,
@@ -99,14 +111,12 @@ void timings_add_share(struct timings *t, uint32_t row, const char *name,
 void timings_release(struct timings *t)
 {
 	for (size_t i = 0; i < t->n_run; i++)
-		free(t->run[i].item);
+		packed_times_release(&t->run[i].item);
 	free_all(t->run, t->row, t->share, t->order);
 	intern_release(&t->share_index);
 	intern_release(&t->words);
 	intern_release(&t->index);
 }
-
-COMPARE_BY(timings_compare_items, struct timings_item, row, at);
 
 /* Returns how long one took if nothing is missing in it. */
 static double timings_length(const struct timings_item *i)
@@ -399,90 +409,107 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 	return p;
 }
 
-/* Stores the numbers of a row: of each measure those of all runs. */
-static void timings_measure_row(struct timings *t, uint32_t row,
+/* Stores the numbers of a row in run i: of each measure. number[]: of its n
+ * things. */
+static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
+				const size_t *number, size_t n,
 				struct timings_value *v)
 {
 	struct timings_row *r = &t->row[row];
+	int side = i >= t->runs[0];
+	struct timings_part part = { .run = &t->run[i],
+				     .n = n,
+				     .blocks = diff_noise_blocks(n) };
+	/* Fills in what timings_value_of() asks for. */
+	struct timings_part *p = &part;
 
-	for (size_t i = 0; i < t->n_run; i++) {
-		int side = i >= t->runs[0];
-		struct timings_part part;
+	p->item = mem_new(n + 1, sizeof(*p->item));
+	p->length = mem_new(n + 1, sizeof(*p->length));
+	p->least = mem_new(n + 1, sizeof(*p->least));
+	p->most = mem_new(n + 1, sizeof(*p->most));
+	p->own = mem_new(p->blocks, sizeof(*p->own));
+	p->all = mem_new(p->blocks, sizeof(*p->all));
+	for (size_t k = 0; k < n; k++) {
+		struct timings_item *it = &p->item[k];
 
-		/* Fills in what timings_value_of() asks for; to be freed by
-		 * timings_part_release(). */
-		struct timings_part *p = &part;
-		size_t from = search_where(t->run[i].n, k,
-					   t->run[i].item[k].row >= row);
-		size_t to = search_where(t->run[i].n, k,
-					 t->run[i].item[k].row > row);
+		*it = timings_get(p->run, number[k], &row);
+		double least = (double)it->least;
+		double most =
+			it->most == INT64_MAX ? INFINITY : (double)it->most;
 
-		*p = (struct timings_part){ .run = &t->run[i],
-					    .item = t->run[i].item + from,
-					    .n = to - from,
-					    .blocks = diff_noise_blocks(to -
-									from) };
-		p->length = mem_new(p->n + 1, sizeof(*p->length));
-		p->least = mem_new(p->n + 1, sizeof(*p->least));
-		p->most = mem_new(p->n + 1, sizeof(*p->most));
-		p->own = mem_new(p->blocks, sizeof(*p->own));
-		p->all = mem_new(p->blocks, sizeof(*p->all));
-		for (size_t k = 0; k < p->n; k++) {
-			const struct timings_item *it = &p->item[k];
-			double least = (double)it->least;
-			double most = it->most == INT64_MAX ? INFINITY
-							    : (double)it->most;
+		p->sum += timings_length(it);
+		p->sum_least += least;
+		p->sum_most += it->cut ? least : most;
+		p->squares += timings_length(it) * timings_length(it);
+		p->unproved += !it->proved;
+		if (it->cut)
+			continue;
+		p->inside++;
+		p->least[p->n_bound] = least;
+		p->most[p->n_bound++] = most;
+		if (!it->proved)
+			continue;
+		p->length[p->n_length++] = least;
+		p->known += least;
+	}
+	sort_items(p->length, p->n_length, compare_double);
+	sort_items(p->least, p->n_bound, compare_double);
+	sort_items(p->most, p->n_bound, compare_double);
+	p->seconds = p->run->per ? (double)p->run->per
+		     : t->parts	 ? 1
+		     : p->run->to > p->run->from
+			     ? ((double)p->run->to - (double)p->run->from) / 1e9
+			     : 0;
+	for (enum timings_measure m = 0; m < TIMINGS_MEASURES; m++) {
+		struct timings_value *of = &v[m * t->n_run + i];
 
-			p->sum += timings_length(it);
-			p->sum_least += least;
-			p->sum_most += it->cut ? least : most;
-			p->squares += timings_length(it) * timings_length(it);
-			p->unproved += !it->proved;
-			if (it->cut)
-				continue;
-			p->inside++;
-			p->least[p->n_bound] = least;
-			p->most[p->n_bound++] = most;
-			if (!it->proved)
-				continue;
-			p->length[p->n_length++] = least;
-			p->known += least;
-		}
-		sort_items(p->length, p->n_length, compare_double);
-		sort_items(p->least, p->n_bound, compare_double);
-		sort_items(p->most, p->n_bound, compare_double);
-		part.seconds = part.run->per ? (double)part.run->per
-			       : t->parts    ? 1
-			       : part.run->to > part.run->from
-				       ? ((double)part.run->to -
-					  (double)part.run->from) /
-						 1e9
-				       : 0;
-		for (enum timings_measure m = 0; m < TIMINGS_MEASURES; m++) {
-			struct timings_value *of = &v[m * t->n_run + i];
+		timings_value_of(p, m, of);
+		r->of[m].size[side] += of->is / (double)t->runs[side];
+		if (t->parts && m == TIMINGS_TOTAL) {
+			double little =
+				TIMINGS_LITTLE *
+				((double)p->run->to - (double)p->run->from) /
+				p->seconds;
 
-			timings_value_of(&part, m, of);
-			r->of[m].size[side] += of->is / (double)t->runs[side];
-			if (t->parts && m == TIMINGS_TOTAL) {
-				double little = TIMINGS_LITTLE *
-						((double)part.run->to -
-						 (double)part.run->from) /
-						part.seconds;
-
-				of->most = (part.sum_least + part.run->loose) /
-					   part.seconds;
-				if (!(part.sum > 0)) {
-					of->variance = 0;
-					of->df = (double)(part.blocks - 1);
-				}
-				r->of[m].little |= of->is < little;
-				raise_to(of->is, little);
-				raise_to(of->least, little);
-				raise_to(of->most, little);
+			of->most = (p->sum_least + p->run->loose) / p->seconds;
+			if (!(p->sum > 0)) {
+				of->variance = 0;
+				of->df = (double)(p->blocks - 1);
 			}
+			r->of[m].little |= of->is < little;
+			raise_to(of->is, little);
+			raise_to(of->least, little);
+			raise_to(of->most, little);
 		}
-		free_all(part.length, part.least, part.most, part.own,
-			 part.all);
+	}
+	free_all(p->item, p->length, p->least, p->most, p->own, p->all);
+}
+
+/* Stores the numbers of all rows in run i. */
+static void timings_measure(struct timings *t, size_t i,
+			    struct timings_value *v)
+{
+	size_t n = t->run[i].item.n;
+	size_t *number OWNED = mem_new(n + 1, sizeof(*number));
+	/* of each row: in number[] */
+	size_t *end OWNED = mem_new(t->n + 1, sizeof(*end));
+	uint32_t row;
+
+	for (size_t k = 0; k < n; k++) {
+		timings_get(&t->run[i], k, &row);
+		end[row + 1]++;
+	}
+	for (size_t k = 0; k < t->n; k++)
+		end[k + 1] += end[k];
+	for (size_t k = 0; k < n; k++) {
+		timings_get(&t->run[i], k, &row);
+		number[end[row]++] = k;
+	}
+	for (uint32_t k = 0; k < t->n; k++) {
+		size_t from = k ? end[k - 1] : 0;
+
+		timings_measure_row(t, i, k, number + from, end[k] - from,
+				    &v[k * TIMINGS_MEASURES * t->n_run]);
 	}
 }
 
@@ -626,13 +653,13 @@ void timings_judge(struct timings *t)
 	/* of each word: on which sides it is a first key */
 	uint8_t *on = mem_new(t->words.n + 1, sizeof(*on));
 
-	for (size_t i = 0; i < t->n_run; i++)
-		sort_items(t->run[i].item, t->run[i].n, timings_compare_items);
 	for (size_t i = 0; i < t->n; i++)
 		on[t->row[i].key[0]] |= (uint8_t)((t->row[i].n[0] > 0) +
 						  2 * (t->row[i].n[1] > 0));
-	for (uint32_t i = 0; i < t->n; i++)
-		timings_measure_row(t, i, &v[i * TIMINGS_MEASURES * t->n_run]);
+	for (size_t i = 0; i < t->n_run; i++) {
+		packed_times_close(&t->run[i].item);
+		timings_measure(t, i, v);
+	}
 	if (!t->parts)
 		timings_find_usual(t, v, usual);
 	for (size_t i = 0; t->parts && i < t->n; i++)

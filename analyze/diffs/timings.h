@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/causes/packed_times.h"
 #include "analyze/diffs/diff_runs.h"
 #include "stitch/base/intern.h"
 
@@ -69,8 +70,7 @@ struct timings_run {
 			   * seconds or, of parts, nothing */
 	double loose;	  /* ns of parts that are not proved */
 	double others;	  /* ns that other processes had CPUs, of parts */
-	struct timings_item *item;
-	size_t n, cap;
+	struct packed_times item; /* see timings_add() */
 };
 
 /* What a row is made of, on each side: of time in which a thread computed, how
@@ -109,16 +109,14 @@ struct timings {
 struct timings_item {
 	int64_t at;
 	int64_t least, most; /* ns; INT64_MAX: any */
-	uint32_t row;
-	uint8_t group; /* of timings.parts */
+	uint8_t group;	     /* of timings.parts */
 	bool proved;
 	bool cut; /* at an end of the recording */
 };
 
 /* Begins the next run. */
 void timings_add_run(struct timings *t, int side);
-/* Adds a thing to the last run; i->row is set here. A key that is NULL is "".
- * Returns the row. */
+/* Adds a thing to the last run. A key that is NULL is "". Returns the row. */
 uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 		     struct timings_item i);
 /* Adds to a share of a row, on the side of the last run: that of "" first, and

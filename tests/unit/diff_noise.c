@@ -41,7 +41,8 @@ static uint32_t label_of_place(uint32_t place)
 
 static void drawn_add(struct drawn_run *r, uint32_t place, int64_t time)
 {
-	diff_times_add(&r->times, place, time);
+	packed_times_put(&r->times.at, r->times.at.n,
+			 &(struct packed_time){ .time = time, .event = place });
 	r->seen[place]++;
 }
 
@@ -60,7 +61,7 @@ static void count_rows(struct drawn_run *r)
 
 static void drawn_release(struct drawn_run *r)
 {
-	diff_times_release(&r->times);
+	packed_times_release(&r->times.at);
 	report_rows_free(r->rows);
 }
 
@@ -127,7 +128,9 @@ START_TEST(a_sample_of_no_row_before_all_others_does_not_count)
 
 	draw_run(&r, 1, 3);
 	double times = noise_of_first(&r);
-	diff_times_add(&r.times, PLACES, -SAMPLES * 1000000);
+	packed_times_put(&r.times.at, r.times.at.n,
+			 &(struct packed_time){ .time = -SAMPLES * 1000000LL,
+						.event = PLACES });
 	ck_assert_double_eq(noise_of_first(&r), times);
 	drawn_release(&r);
 }
@@ -176,8 +179,12 @@ START_TEST(without_times_or_with_few_samples_nothing_is_known)
 	r.times.untimed = true;
 	ck_assert_ptr_null(diff_noises_new(r.rows, &r.times));
 	r.times.untimed = false;
-	for (size_t i = 0; i < r.times.n; i++)
-		r.times.time[i] = 5;
+	for (size_t i = 0; i < r.times.at.n; i++) {
+		struct packed_time x = packed_times_get(&r.times.at, i);
+
+		x.time = 5;
+		packed_times_put(&r.times.at, i, &x);
+	}
 	ck_assert_ptr_null(diff_noises_new(r.rows, &r.times));
 	drawn_release(&r);
 }
