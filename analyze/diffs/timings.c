@@ -40,7 +40,7 @@ struct timings_part {
 	double *least, *most; /* of these and the others, sorted */
 	size_t n_bound;
 	double known, sum, sum_least, sum_most, squares; /* ns */
-	size_t unproved, inside; /* the latter: not cut */
+	size_t unproved;
 	size_t blocks;
 	double *own, *all; /* of each block */
 };
@@ -444,7 +444,6 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 		p->unproved += !it->proved;
 		if (it->cut)
 			continue;
-		p->inside++;
 		p->least[p->n_bound] = least;
 		p->most[p->n_bound++] = most;
 		if (!it->proved)

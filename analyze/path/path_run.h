@@ -39,6 +39,7 @@ struct path_run {
 	struct stacks *stacks;
 	struct wait_causes *words;
 	struct causes *causes;
+	bool calls; /* path_open() loads those of descriptors, too */
 	struct files *files;
 	struct intern details; /* of struct path_sum */
 	const struct timeline *t;

@@ -56,16 +56,6 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 	return (enum proof)(best < most ? best : most);
 }
 
-/* Returns 1 + the number of the name of what woke, if it was an interrupt whose
- * name is known. */
-static uint16_t wakers_irq(struct wakers *w, const struct proof_edge *e)
-{
-	const char *what = causes_irq(w->causes, e);
-	uint32_t id = what ? intern_add(&w->irqs, what) : UINT16_MAX;
-
-	return id < UINT16_MAX ? (uint16_t)(id + 1) : 0;
-}
-
 struct woken wakers_none(void)
 {
 	return (struct woken){ .asleep = true,
@@ -115,8 +105,12 @@ struct woken wakers_find(struct wakers *w, struct proofs *p, uint32_t thread,
 		x.stack = e.stack;
 		x.tid = e.waker;
 		x.what = (uint8_t)chain_leaf(&e);
-		if (x.what != CHAIN_STATES)
-			x.irq = wakers_irq(w, &e);
+		const char *irq = x.what != CHAIN_STATES
+					  ? causes_irq(w->causes, &e)
+					  : NULL;
+		uint32_t id = irq ? intern_add(&w->irqs, irq) : UINT16_MAX;
+
+		x.irq = id < UINT16_MAX ? (uint16_t)(id + 1) : 0;
 		/* who was current may not be known */
 		if (e.waker >= 0 || x.what != CHAIN_STATES)
 			x.proof = (uint8_t)wakers_prove(&wait, last) & 3;

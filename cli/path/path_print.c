@@ -288,7 +288,8 @@ int path_status(const struct path_run *r, const struct path_opts *o)
 int path_print(struct store *db, const char *path, const struct path_opts *o,
 	       struct err *err)
 {
-	struct path_run r RELEASED_BY(path_close) = { .ask = &o->ask };
+	struct path_run r RELEASED_BY(path_close) = { .ask = &o->ask,
+						      .calls = true };
 
 	return path_open(&r, db, path, err) ?: path_answer(&r, o, err)
 					    ?: path_status(&r, o);

@@ -480,7 +480,8 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 	struct path_opts o = {
 		.ask = { .tid = -1, .pid = -1, .depth = INT32_MAX }
 	};
-	struct path_run r RELEASED_BY(path_close) = { .ask = &o.ask };
+	struct path_run r RELEASED_BY(path_close) = { .ask = &o.ask,
+						      .calls = true };
 	const struct path_program none = { .pid = -1 };
 	struct path_longest l = { .r = &r, .o = &o, .began = &none };
 	struct rows *rows;

@@ -83,17 +83,6 @@ static void drawing_missing(struct drawing *d, const char *word,
 	d->missing[at].weight += weight;
 }
 
-/* Counts the weight of a thread's name, which the title may say. */
-static void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
-			       uint64_t weight)
-{
-	uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
-
-	struct drawing_name *w = mem_at(d->name, d->n_name, d->cap_name, id);
-	w->idle = !c->pid;
-	w->weight += weight;
-}
-
 static bool drawing_is_before(const struct drawing *d,
 			      const struct drawing_name *a,
 			      const struct drawing_name *b)
@@ -253,17 +242,6 @@ static void drawing_note_intervals(struct drawing *d,
 			HUMAN_GROUPED(s->unknown));
 }
 
-/* Notes what is drawn next to the samples. */
-static void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
-{
-	drawing_say(d,
-		    "%s of them, %s: time off the CPU, with a frame "
-		    "[off-CPU: STATE] on the stack",
-		    HUMAN_NOUN(s->waits[OFFCPU_BACK], "wait"),
-		    HUMAN_NS(s->ns[OFFCPU_BACK]));
-	drawing_note_waits(d, s);
-}
-
 /* ---- stacks */
 
 void drawing_group(struct drawing *d, const char *name, struct label_list *l)
@@ -376,7 +354,13 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		rc = drawing_add_group(d, g, &l, err);
 		if (rc <= 0)
 			continue;
-		drawing_count_name(d, c, g->weight);
+		/* its name may be in the title */
+		uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
+		struct drawing_name *w =
+			mem_at(d->name, d->n_name, d->cap_name, id);
+
+		w->idle = !c->pid;
+		w->weight += g->weight;
 		if (stack_names_bogus(d->stacks->names, g->uraw))
 			d->bogus += g->weight;
 	}
@@ -534,8 +518,14 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (d->event >= 0 && d->stacks->event[d->event].nested)
 		d->o.sample_name = "call";
 	drawing_note_event(d);
-	if (d->opts->wall)
-		drawing_note_wall(d, &waits);
+	if (d->opts->wall) {
+		drawing_say(d,
+			    "%s of them, %s: time off the CPU, with a frame "
+			    "[off-CPU: STATE] on the stack",
+			    HUMAN_NOUN(waits.waits[OFFCPU_BACK], "wait"),
+			    HUMAN_NS(waits.ns[OFFCPU_BACK]));
+		drawing_note_waits(d, &waits);
+	}
 	if (pairs)
 		drawing_note_intervals(d, &intervals);
 	drawing_note_unweighed(d);

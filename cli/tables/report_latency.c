@@ -881,17 +881,6 @@ static void latency_put(const struct latency *l)
 		latency_put_advice(l);
 }
 
-/* Returns whether a row's percentile may be above the limit: only what is
- * proved not to be passes. */
-static int latency_status(const struct latency *l)
-{
-	for (size_t i = 0; l->o->fail >= 0 && i < l->n; i++)
-		if (latency_bounds(&l->row[i], l->o->per_mille).least >
-		    l->o->fail)
-			return STATUS_LOSS;
-	return STATUS_OK;
-}
-
 COMPARE_FUNCTION(latency_compare_begins, struct latency_worst *const,
 		 compare_numbers((*x)->i.begin_event, (*y)->i.begin_event));
 
@@ -966,11 +955,14 @@ int report_latency(struct store *db, const char *path,
 				latency_add_up(l.row[i].length, l.row[i].n);
 		sort_items_by(l.row, l.n, latency_compare_rows, &l);
 		latency_put(&l);
-		rc = latency_status(&l);
+		/* only what is proved not to be above the limit passes */
+		for (size_t i = 0; l.o->fail >= 0 && i < l.n; i++)
+			if (latency_bounds(&l.row[i], l.o->per_mille).least >
+			    l.o->fail)
+				rc = STATUS_LOSS;
 	}
-	for (size_t i = 0; i < l.n; i++) {
+	for (size_t i = 0; i < l.n; i++)
 		free_all(l.row[i].length, l.row[i].range);
-	}
 	free(l.row);
 	for (size_t i = 0; i < l.n_worst; i++)
 		free(l.worst[i].stack.label);

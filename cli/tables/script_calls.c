@@ -271,15 +271,6 @@ static void calls_put_args(struct text_out *o, const struct calls_type *t,
 	text_out_add(o, ")");
 }
 
-static void calls_put_ret(struct text_out *o, int64_t ret)
-{
-	/* an error, as IS_ERR_VALUE() has it */
-	if (ret < 0 && ret >= -4095)
-		text_out_add(o, "ret=%" PRId64, ret);
-	else
-		text_out_add(o, "ret=%#" PRIx64, (uint64_t)ret);
-}
-
 int script_calls_text(struct script_calls *c, const struct event_row *e,
 		      const char **text, size_t *len, struct err *err)
 {
@@ -321,8 +312,13 @@ int script_calls_text(struct script_calls *c, const struct event_row *e,
 			text_out_add(&o, leaf ? ";" : " {");
 		}
 		if (has_ret) {
-			text_out_add(&o, ends ? " " : " /* ");
-			calls_put_ret(&o, ends ? f[t->ret - 1].num : leaf->ret);
+			int64_t ret = ends ? f[t->ret - 1].num : leaf->ret;
+			/* an error, as IS_ERR_VALUE() has it */
+			bool bad = ret < 0 && ret >= -4095;
+
+			text_out_add(&o, "%s", ends ? " " : " /* ");
+			text_out_add(&o, bad ? "ret=%" PRId64 : "ret=%#" PRIx64,
+				     ret);
 		}
 		if (ends || has_ret)
 			text_out_add(&o, " */");
