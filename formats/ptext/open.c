@@ -122,11 +122,11 @@ static bool ptext_goes_on(struct scan line)
 }
 
 /* Returns how sure it is by the first lines that a text is one of samples, or
- * of folded stacks; 0 if more are something else. Skips a last line without a
- * line feed. */
+ * of folded stacks; 0 if more are something else, or all have two numbers, as
+ * of a comparison. Skips a last line without a line feed. */
 static int ptext_recognise(struct scan s, bool folded)
 {
-	unsigned int is = 0, other = 0, frames = 0;
+	unsigned int is = 0, other = 0, frames = 0, twice = 0;
 	bool joined = false, within = false;
 	struct ptext_frame f;
 	struct ptext_head h;
@@ -163,6 +163,7 @@ static int ptext_recognise(struct scan s, bool folded)
 		if (folded ? ptext_take_folded(line, &stack, &n) : within) {
 			joined |=
 				folded && scan_find_char(stack, ';') < stack.n;
+			twice += folded && ptext_take_folded(stack, &stack, &n);
 			is++;
 		} else if (folded || (!ptext_take_frame(line, &f) &&
 				      !(ptext_ends_here(s) &&
@@ -171,7 +172,9 @@ static int ptext_recognise(struct scan s, bool folded)
 		}
 	}
 	/* with frames it is no text of ftrace, which a head may be one of */
-	return (folded && !joined) || other > is || !is ? 0 : frames ? 70 : 40;
+	if ((folded && !joined) || other > is || twice == is)
+		return 0;
+	return frames ? 70 : 40;
 }
 
 static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
@@ -442,16 +445,26 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	struct ptext_stack of = { .first = 0 };
 
 	if (p->folded) {
+		size_t kern = 0;
+
 		/* from the innermost frame on */
 		while (stack.n && of.n < FRAMES_MOST) {
 			size_t at = stack.n;
 
 			while (at && stack.p[at - 1] != ';')
 				at--;
-			ptext_push(p, of.n++, 0, scan_tail(stack, at));
+			const struct scan said = scan_tail(stack, at);
+
+			/* what option -d of bcc's tools puts between the frames
+			 * of the program and of the kernel */
+			if (!kern && of.n && scan_is(said, "-"))
+				kern = of.n;
+			else
+				ptext_push(p, of.n++, 0, said);
 			stack.n = at ? at - 1 : 0;
 		}
 		of.kern = ptext_set_places(p, of.n);
+		raise_to(of.kern, kern);
 	} else if (ready && is->stack != TABLE_NONE) {
 		of = p->stack[is->stack];
 	} else {

@@ -15,6 +15,12 @@
 #define REFUSE_TRACE_CMD                                                       \
 	"this is a table of trace-cmd (dump, hist, profile, --stat), which "   \
 	"has no events; give the trace.dat or the text of 'trace-cmd report'"
+#define REFUSE_PERF_TRACE                                                      \
+	"this is the text of 'perf trace'; 'perf trace record' writes a "      \
+	"perf.data, which is read"
+#define REFUSE_PERF_TABLE                                                      \
+	"this is a table of perf (stat, annotate, lock, latency), which has "  \
+	"sums and no samples; give a perf.data"
 #define REFUSE_JSON_HINT                                                       \
 	"give the capture it was made of: the trace.dat, the text of ftrace, " \
 	"or the perf.data"
@@ -166,6 +172,23 @@ static bool refuse_is_json(struct scan s)
 	return scan_starts(s, "\"") || scan_starts(s, "{");
 }
 
+/* Returns whether a line is of folded stacks with two numbers, of
+ * difffolded.pl. */
+static bool refuse_is_difference(struct scan s)
+{
+	for (int i = 0; i < 2; i++) {
+		size_t at;
+
+		scan_trim(&s);
+		for (at = s.n; at && scan_is_digit(s.p[at - 1]);)
+			at--;
+		if (at == s.n || !at || !scan_is_blank(s.p[at - 1]))
+			return false;
+		s.n = at;
+	}
+	return scan_find_char(s, ';') < s.n;
+}
+
 /* Texts of other tools: what is in their first lines, and what they are. */
 static const struct {
 	const char *has, *what;
@@ -189,6 +212,17 @@ static const struct {
 	{ "creator: callgrind",
 	  "this is a profile of callgrind, which has sums and no samples; "
 	  "record with perf" },
+	{ " ms): ", REFUSE_PERF_TRACE },
+	{ " Summary of events:", REFUSE_PERF_TRACE },
+	{ "Performance counter stats for ", REFUSE_PERF_TABLE },
+	{ "contended   total wait ", REFUSE_PERF_TABLE },
+	{ "Source code & Disassembly of ", REFUSE_PERF_TABLE },
+	{ " | Max delay ms ", REFUSE_PERF_TABLE },
+	{ "  Kwork Name ", REFUSE_PERF_TABLE },
+	{ "(         ): ", REFUSE_PERF_TRACE },
+	{ "... Hit Ctrl-C to end.",
+	  "this is what a tool of bcc printed; with -f it prints folded stacks, "
+	  "which are read" },
 	{ "# DURATION     TID ",
 	  "this is the text of uftrace; 'uftrace dump --flame-graph' writes "
 	  "folded stacks, which are read" },
@@ -219,6 +253,9 @@ const char *formats_foreign(const void *head, size_t n)
 	    (scan_starts(line, "@") && scan_find_char(line, ':') < line.n))
 		return "these are maps that bpftrace printed; their stacks are "
 		       "read when stackcollapse-bpftrace.pl has folded them";
+	if (refuse_is_difference(line))
+		return "these are folded stacks with two numbers each, of "
+		       "difffolded.pl; give its two inputs to 'backstitch diff'";
 	if (atrace < all.n && atrace < 80)
 		return "this is a packed trace of atrace; record it without "
 		       "-z: its text is read";

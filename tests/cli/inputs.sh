@@ -132,6 +132,9 @@ is "whose lines are those of the text, without offsets that it does not have" "0
 printf 'main;foo;bar 10\nmain;foo 5\nmain;idle_[k] 3\n' >f.folded
 "$B" report --format csv f.folded 2>err >out
 is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0 { printf "%s%s %.2f", s, $7, $1; s = " " }' out | tr -d '"')"
+printf 'sleep;main;-;do_nanosleep;schedule 3\nsleep;main;-;do_nanosleep 4\n' >f.folded
+is "a - of bcc is where the kernel begins" ":-1;sleep;main;do_nanosleep_[k] 4 :-1;sleep;main;do_nanosleep_[k];schedule_[k] 3" \
+	"$("$B" export --format folded f.folded 2>err | sort | tr '\n' ' ' | sed 's/ $//')"
 forms "no time, CPU or event" 'x|5|-|-|1|samples|x;g 1' <<'E2'
 x 5 \n\t  13 g+0x2 (/x)\n\n
 E2
@@ -174,6 +177,10 @@ named '  %%7.16  (12) sh   sched_switch #49\n         |\n         --- *sched_swi
 named 'cpus=2\n\nKernel buffer statistics:\n  Note: "entries" are\n' "a table of trace-cmd (dump, hist, profile, --stat)"
 named 'Listing of file x:\n\t[first]\n\t\t7\t[size]\n\t[second]\n' "this is a text file"
 named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
+named '     0.000 ( 0.005 ms): sleep/1234 brk() = 0x5581f8b6b000\n' 'perf trace record'
+named '     0.000 (         ): sleep/1234 clock_nanosleep(rqtp: 0x7ffd5d3f6bc0) ...\n' 'perf trace record'
+named 'Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.\n    f\n    -   x (1)\n        3\n' 'with -f'
+named 'main;foo 12 15\nmain;bar 3 4\n' 'difffolded.pl'
 named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
 named '\377\376a\000 \0001\000:\000 \000a\000b\000c\000d\000e\000f\000' 'iconv -f UTF-16 -t UTF-8'
 named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'
