@@ -236,46 +236,75 @@ static uint8_t callsites_kernel_framed(const struct kernel_code *k,
 	}
 }
 
+/* Looks up the frames of an image, which next[] links. Returns how many of
+ * their addresses are after no call, and in *calls, how many are after one. */
+static size_t callsites_check_kernel_image(struct pass *p,
+					   const struct kernel_code *k,
+					   uint32_t first, const uint32_t *next,
+					   size_t *calls)
+{
+	const bool tables = kernel_code_has_tables(k);
+	size_t wrong = 0;
+
+	for (uint32_t i = first; i; i = next[i]) {
+		struct spot *s = &p->spot[i];
+		if (!tables && !s->start)
+			s->open = callsites_kernel_framed(k, s);
+		if (!s->returns)
+			continue;
+		enum callsite_kind kind =
+			kernel_code_at(k, s->off, &s->site.target, &s->traced);
+
+		if (kind == CALLSITE_UNCHECKED)
+			kind = s->way == WAY_GONE ? CALLSITE_START : 0;
+		else if (kind == CALLSITE_NO_CALL)
+			kind = s->way == WAY_JUMP	? CALLSITE_START
+			       : s->way == WAY_REPLACED ? 0
+							: kind;
+		s->site.kind = kind;
+		*calls += kind == CALLSITE_DIRECT || kind == CALLSITE_INDIRECT;
+		wrong += kind == CALLSITE_NO_CALL && !s->interrupted;
+		/* the stacks that end there lack no caller */
+		if (tables && s->start)
+			s->open = JUDGED_WHOLE;
+	}
+	return wrong;
+}
+
 void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 {
 	struct kernel_code *k = NULL;
 	uint32_t *next = mem_new(p->code->n_frame, sizeof(*next));
 	uint32_t *first = mem_new(p->code->n_image, sizeof(*first));
+	bool change = false;
 
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const uint32_t image = bare_code_frame(p->code, i)->image;
 
+		/* a module came, which no record tells, and others may go */
+		change |=
+			p->spot[i].returns &&
+			p->code->image[image].img.kind == IMAGE_UNKNOWN_KERNEL;
 		if (!callsites_is_kernel_code(p, i))
 			continue;
 		next[i] = first[image];
 		first[image] = i;
 	}
 	for (uint32_t image = 1; image < p->code->n_image; image++) {
-		if (!first[image])
-			continue;
-		k = kernel_code_open(sy, &p->code->image[image].img);
-		const bool tables = k && kernel_code_has_tables(k);
+		const struct image *img = &p->code->image[image].img;
 
-		for (uint32_t i = first[image]; i && k; i = next[i]) {
-			struct spot *s = &p->spot[i];
-			if (!tables && !s->start)
-				s->open = callsites_kernel_framed(k, s);
-			if (!s->returns)
-				continue;
-			enum callsite_kind kind = kernel_code_at(
-				k, s->off, &s->site.target, &s->traced);
+		size_t calls = 0;
 
-			if (kind == CALLSITE_UNCHECKED)
-				kind = s->way == WAY_GONE ? CALLSITE_START : 0;
-			else if (kind == CALLSITE_NO_CALL)
-				kind = s->way == WAY_JUMP	? CALLSITE_START
-				       : s->way == WAY_REPLACED ? 0
-								: kind;
-			s->site.kind = kind;
-			/* the stacks that end there lack no caller */
-			if (tables && s->start)
-				s->open = JUDGED_WHOLE;
-		}
+		k = first[image] ? kernel_code_open(sy, img) : NULL;
+		const size_t wrong =
+			k ? callsites_check_kernel_image(p, k, first[image],
+							 next, &calls)
+			  : 0;
+		/* what is not proved to have been there accuses nobody */
+		if (wrong && img->kind == IMAGE_MODULE &&
+		    (change || !img->id_len || wrong > calls))
+			for (uint32_t i = first[image]; i; i = next[i])
+				p->spot[i].site.kind = 0;
 		kernel_code_close(k);
 	}
 	free_all(next, first);

@@ -356,15 +356,9 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 		return input_open(&p->file[0].in, path, p->opts.temp_dir, err);
 	p->src.info.dir = true;
 	/* of perf record --kcore */
-	char *names = mem_printf("%s/kcore_dir/kallsyms", path);
-	uint64_t size;
-	int fd = named_file_open(names, &size, NULL);
-	if (fd >= 0 && size <= KALLSYMS_MAX)
-		p->src.info.kallsyms = p->kallsyms =
-			named_file_read(fd, size, &p->src.info.kallsyms_len);
-	if (fd >= 0)
-		close(fd);
-	free(names);
+	char *names OWNED = mem_printf("%s/kcore_dir/kallsyms", path);
+	p->src.info.kallsyms = p->kallsyms =
+		named_file_load(names, KALLSYMS_MAX, &p->src.info.kallsyms_len);
 	char *data OWNED = mem_printf("%s/data", path);
 	int rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
 	return rc ? rc : perf_dir_open(p, path, err);

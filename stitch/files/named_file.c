@@ -107,3 +107,16 @@ void *named_file_read(int fd, uint64_t size, size_t *len)
 	*len = n;
 	return buf;
 }
+
+void *named_file_load(const char *path, uint64_t max, size_t *len)
+{
+	uint64_t size;
+	const int fd = named_file_open(path, &size, NULL);
+	void *buf = fd >= 0 && size && size <= max
+			    ? named_file_read(fd, size, len)
+			    : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	return buf;
+}

@@ -117,7 +117,7 @@ static bool dwarf_out_of_time(struct dwarf *d)
 bool dwarf_has(const struct elf_file *ef)
 {
 	/* Relocations have to be applied first. */
-	if (ef->type == ET_REL && !relocate_knows(ef->machine))
+	if (ef->type == ET_REL && !elf_can_relocate(ef->machine))
 		return false;
 	return dwarf_sections_readable(ef, ".debug_info");
 }

@@ -30,8 +30,6 @@ void dwarf_sections_drop_unread(const struct elf_file *ef);
  * such as ".text+0x40". Compilers use a few types for them: a whole address in
  * 4 or 8 bytes. Other types are for locations of variables and are ignored. */
 
-/* Returns true if relocations of this machine are supported. */
-bool relocate_knows(uint16_t machine);
 /* Relocates the sections that dwarf_lookup() reads, in memory only. Code
  * sections get the addresses of kernel_module_layout(), all others a distinct
  * range far above. Returns false if the relocations are damaged or ef is in

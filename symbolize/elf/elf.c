@@ -414,6 +414,89 @@ bool elf_is_program(const struct elf_file *ef)
 	return ef->type == ET_EXEC || elf_has_loader(ef);
 }
 
+/* RISC-V is missing: it expresses differences as pairs of relocations. */
+static const struct elf_relocation {
+	uint16_t machine;
+	uint8_t size;
+	bool relative;
+	uint32_t type;
+} elf_relocations[] = {
+	{ EM_X86_64, 8, false, R_X86_64_64 },
+	{ EM_X86_64, 4, false, R_X86_64_32 },
+	{ EM_X86_64, 4, false, R_X86_64_32S },
+	{ EM_X86_64, 4, true, R_X86_64_PC32 },
+	{ EM_X86_64, 8, true, R_X86_64_PC64 },
+	{ EM_AARCH64, 8, false, R_AARCH64_ABS64 },
+	{ EM_AARCH64, 4, false, R_AARCH64_ABS32 },
+	{ EM_AARCH64, 4, true, R_AARCH64_PREL32 },
+	{ EM_AARCH64, 8, true, R_AARCH64_PREL64 },
+	{ EM_S390, 8, false, R_390_64 },
+	{ EM_S390, 4, false, R_390_32 },
+	{ EM_S390, 4, true, R_390_PC32 },
+	{ EM_S390, 8, true, R_390_PC64 },
+	{ EM_PPC64, 8, false, R_PPC64_ADDR64 },
+	{ EM_PPC64, 4, false, R_PPC64_ADDR32 },
+};
+
+static const struct elf_relocation *elf_relocation_of(uint16_t machine,
+						      uint64_t type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(elf_relocations); i++)
+		if (elf_relocations[i].machine == machine &&
+		    elf_relocations[i].type == type)
+			return &elf_relocations[i];
+	return NULL;
+}
+
+bool elf_can_relocate(uint16_t machine)
+{
+	return any_where(ARRAY_SIZE(elf_relocations), i,
+			 elf_relocations[i].machine == machine);
+}
+
+int64_t elf_relocate(const struct elf_file *ef, const struct elf_section *sec,
+		     const struct elf_section *table, uint64_t addr, void *buf,
+		     size_t len)
+{
+	struct elf_section link;
+	GElf_Rela rela;
+	GElf_Sym sym;
+	int64_t left = 0;
+	Elf_Data *list = elf_section_data(table);
+	Elf_Data *symbols = elf_section_get(ef, table->link, &link) &&
+					    link.type == SHT_SYMTAB
+				    ? elf_section_data(&link)
+				    : NULL;
+
+	if (!list || list->d_type != ELF_T_RELA || !symbols ||
+	    symbols->d_type != ELF_T_SYM)
+		return -1;
+	for (int i = 0; gelf_getrela(list, i, &rela); i++) {
+		const uint64_t at = rela.r_offset, n = GELF_R_SYM(rela.r_info);
+		const struct elf_relocation *r = elf_relocation_of(
+			ef->machine, GELF_R_TYPE(rela.r_info));
+
+		if (!r || at > len || len - at < r->size || n > INT32_MAX ||
+		    !gelf_getsym(symbols, (int)n, &sym) ||
+		    (sym.st_shndx != SHN_ABS &&
+		     (sym.st_shndx == SHN_UNDEF ||
+		      sym.st_shndx >= elf_sections(ef)))) {
+			left++;
+			continue;
+		}
+		uint64_t v = sym.st_value + (uint64_t)rela.r_addend -
+			     (r->relative ? addr + at : 0);
+		unsigned char *to = (unsigned char *)buf + at;
+
+		if (sec && sym.st_shndx != SHN_ABS)
+			v += sec[sym.st_shndx].addr;
+		for (size_t byte = 0; byte < r->size; byte++)
+			to[ef->big ? r->size - 1 - byte : byte] =
+				(unsigned char)(v >> (8 * byte));
+	}
+	return left;
+}
+
 /* ---- symbols */
 
 bool elf_symbols_open(const struct elf_file *ef,

@@ -69,6 +69,16 @@ bool elf_section_find(const struct elf_file *ef, const char *name,
  * the file, is compressed or damaged. Symbol and relocation tables are
  * converted to host byte order. */
 Elf_Data *elf_section_data(const struct elf_section *s);
+/* Writes what a table of relocations says into the len bytes of the section
+ * that it is of, whose address is addr: whole addresses in 4 or 8 bytes,
+ * absolute or relative to their place. sec: the sections with their addresses;
+ * NULL: all are 0. Returns how many are of another type, of no symbol with a
+ * place, or outside; -1 if the table is damaged. */
+int64_t elf_relocate(const struct elf_file *ef, const struct elf_section *sec,
+		     const struct elf_section *table, uint64_t addr, void *buf,
+		     size_t len);
+/* Returns true if relocations of this machine are supported. */
+bool elf_can_relocate(uint16_t machine);
 
 /* Converts a file offset in code to an ELF address. Returns 1, or 0 if the
  * offset is in none of the n segments. */

@@ -381,6 +381,21 @@ static void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 	locate_debug(sy, img, out);
 }
 
+void locate_boot(const struct symbolizer *sy, struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	const char *release = sy->opts.release;
+
+	if (sy->opts.vmlinux) {
+		places_add(out, "%s", sy->opts.vmlinux);
+	} else if (release && !strchr(release, '/')) {
+		places_add(out, "%s/boot/vmlinuz-%s", symfs, release);
+		places_add(out, "%s/lib/modules/%s/vmlinuz", symfs, release);
+		places_add(out, "%s/usr/lib/modules/%s/vmlinuz", symfs,
+			   release);
+	}
+}
+
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out)
 {

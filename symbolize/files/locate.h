@@ -47,6 +47,8 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 /* Adds places of a kernel module's file, compressed or not. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out);
+/* Adds places of the kernel in the file that boots. */
+void locate_boot(const struct symbolizer *sy, struct places *out);
 /* Adds the copy of kallsyms in perf's cache. */
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out);

@@ -5,7 +5,7 @@
 
 #include "stitch/base/mem.h"
 
-#define XZ_MEMORY ((uint64_t)64 * 1024 * 1024)
+#define XZ_MEMORY ((uint64_t)160 << 20) /* kernels need 128 MiB and some */
 
 void *unxz(const void *in, size_t in_len, size_t *out_len)
 {

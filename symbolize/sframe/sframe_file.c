@@ -58,89 +58,20 @@ static bool sframe_file_by_name(const struct elf_file *ef,
 	return true;
 }
 
-/* Returns the bytes that a relocation "symbol + addend - place" changes; 0 for
- * another type. */
-static unsigned int sframe_file_pc_relative(uint16_t machine, uint64_t type)
-{
-	static const struct {
-		uint16_t machine;
-		uint64_t type;
-		unsigned int bytes;
-	} known[] = {
-		{ EM_X86_64, R_X86_64_PC32, 4 },
-		{ EM_X86_64, R_X86_64_PC64, 8 },
-		{ EM_AARCH64, R_AARCH64_PREL32, 4 },
-		{ EM_AARCH64, R_AARCH64_PREL64, 8 },
-		{ EM_S390, R_390_PC32, 4 },
-		{ EM_S390, R_390_PC64, 8 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (known[i].machine == machine && known[i].type == type)
-			return known[i].bytes;
-	return 0;
-}
-
-/* Looks up the offset of symbol i in its section. */
-static bool sframe_file_symbol_at(const struct elf_file *ef,
-				  const struct elf_section *rel, uint64_t i,
-				  uint64_t *out)
-{
-	struct elf_section s;
-	GElf_Sym sym;
-	Elf_Data *d;
-
-	if (i > INT32_MAX || !elf_section_get(ef, rel->link, &s))
-		return false;
-	d = elf_section_data(&s);
-	if (!d || !gelf_getsym(d, (int)i, &sym))
-		return false;
-	*out = sym.st_value;
-	return true;
-}
-
 /* Applies the relocations to p->data, an owned copy. */
 static int sframe_file_relocate(const struct elf_file *ef,
 				struct sframe_file_place *p, struct err *err)
 {
-	size_t n = elf_sections(ef);
 	struct elf_section s;
-	GElf_Rela r;
 
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(ef, i, &s) || s.type != SHT_RELA ||
-		    s.info != p->section || !s.entsize)
-			continue;
-		Elf_Data *d = elf_section_data(&s);
-		size_t len = d ? d->d_size / s.entsize : 0;
-
-		for (size_t k = 0; k < len && k < INT32_MAX; k++) {
-			uint64_t sym;
-
-			if (!gelf_getrela(d, (int)k, &r))
-				return -1;
-			unsigned int bytes = sframe_file_pc_relative(
-				ef->machine, GELF_R_TYPE(r.r_info));
-
-			if (!bytes || r.r_offset > p->len ||
-			    p->len - r.r_offset < bytes ||
-			    !sframe_file_symbol_at(ef, &s, GELF_R_SYM(r.r_info),
-						   &sym))
-				return err_at(err, ef->path, p->off,
-					      "relocation at 0x%" PRIx64
-					      " of .sframe does not fill in a "
-					      "function address",
-					      r.r_offset);
-			unsigned char *to =
-				(unsigned char *)p->data + r.r_offset;
-			uint64_t v = sym + (uint64_t)r.r_addend -
-				     (p->addr + r.r_offset);
-
-			for (unsigned int byte = 0; byte < bytes; byte++)
-				to[ef->big ? bytes - 1 - byte : byte] =
-					(unsigned char)(v >> (8 * byte));
-		}
-	}
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++)
+		if (elf_section_get(ef, i, &s) && s.type == SHT_RELA &&
+		    s.info == p->section &&
+		    elf_relocate(ef, NULL, &s, p->addr, (void *)p->data,
+				 p->len))
+			return err_at(err, ef->path, p->off,
+				      "a relocation of .sframe does not fill "
+				      "in a function address");
 	return 0;
 }
 

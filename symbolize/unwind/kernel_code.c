@@ -13,7 +13,6 @@
 #include "symbolize/unwind/kernel_code.h"
 
 #include <gelf.h>
-#include <unistd.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
@@ -31,6 +30,8 @@
 /* The longest of an entry of .altinstructions, and of all these sections: of a
  * kernel 2 MB. */
 #define PATCH_LEN 255
+/* After all sections of a module. */
+#define NOWHERE ((uint64_t)1 << 30)
 /* Bytes of a function in which it may set its frame. */
 #define FRAME_CODE_WINDOW 4096
 #define TABLE_MAX ((uint64_t)64 << 20)
@@ -92,47 +93,6 @@ static size_t kernel_code_read(const struct kernel_code *k, uint64_t addr,
 
 /* ---- the lists of what is changed */
 
-/* Writes the words of a module's section that are addresses; 4 bytes are
- * relative to the section's start, whose address is 0. */
-static void kernel_code_relocate(const struct kernel_code *k, size_t to,
-				 unsigned char *buf, size_t len)
-{
-	const struct elf_section *table = NULL;
-	GElf_Rela rela;
-	GElf_Sym sym;
-
-	for (size_t i = 1; i < k->n_sec; i++)
-		if (k->sec[i].type == SHT_RELA && k->sec[i].info == to &&
-		    k->sec[i].link < k->n_sec)
-			table = &k->sec[i];
-	Elf_Data *list = table ? elf_section_data(table) : NULL;
-	Elf_Data *symbols =
-		list ? elf_section_data(&k->sec[table->link]) : NULL;
-	if (!symbols || list->d_type != ELF_T_RELA ||
-	    symbols->d_type != ELF_T_SYM)
-		return;
-	for (int i = 0; gelf_getrela(list, i, &rela); i++) {
-		const uint64_t type = GELF_R_TYPE(rela.r_info);
-		const bool wide =
-			k->ef->machine == EM_X86_64 && type == R_X86_64_64;
-		const size_t size = wide ? 8 : 4;
-
-		if (rela.r_offset > len || len - rela.r_offset < size ||
-		    GELF_R_SYM(rela.r_info) > INT32_MAX ||
-		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) ||
-		    sym.st_shndx >= k->n_sec || !k->sec[sym.st_shndx].addr)
-			continue;
-		uint64_t v = k->sec[sym.st_shndx].addr + sym.st_value +
-			     (uint64_t)rela.r_addend -
-			     (wide ? 0 : rela.r_offset);
-
-		v = !k->ef->swap ? v
-		    : wide	 ? __builtin_bswap64(v)
-				 : __builtin_bswap32((uint32_t)v);
-		memcpy(buf + rela.r_offset, &v, size);
-	}
-}
-
 /* A list of the kernel, in memory. */
 struct kernel_list {
 	unsigned char *buf;
@@ -150,11 +110,13 @@ static bool kernel_code_load(const struct kernel_code *k, const char *name,
 		    !s->size || s->size > TABLE_MAX)
 			continue;
 		out->buf = mem_new(s->size, 1);
-		out->addr = s->addr;
+		out->addr = k->ef->type == ET_REL ? 0 : s->addr;
 		size_t len = elf_read(k->ef, s->off, out->buf, s->size);
 
-		if (k->ef->type == ET_REL)
-			kernel_code_relocate(k, i, out->buf, len);
+		for (size_t m = 1; k->ef->type == ET_REL && m < k->n_sec; m++)
+			if (k->sec[m].type == SHT_RELA && k->sec[m].info == i)
+				elf_relocate(k->ef, k->sec, &k->sec[m], 0,
+					     out->buf, len);
 		bytes_init(&out->b, out->buf, len, "", 0, k->ef->swap);
 		return true;
 	}
@@ -251,18 +213,10 @@ static void kernel_code_take_alts(struct kernel_code *k)
  * kallsyms. */
 static bool kernel_code_file_says(const char *path, const char *text)
 {
-	uint64_t size;
-	size_t len = 0;
-	int fd = named_file_open(path, &size, NULL);
+	size_t len;
+	char *has OWNED = named_file_load(path, TABLE_MAX, &len);
 
-	if (fd < 0)
-		return false;
-	char *has = size <= TABLE_MAX ? named_file_read(fd, size, &len) : NULL;
-	bool says = len && memmem(has, len, text, strlen(text));
-
-	free(has);
-	close(fd);
-	return says;
+	return has && memmem(has, len, text, strlen(text));
 }
 
 /* Returns the size of the running kernel's code: after it is what was freed
@@ -357,6 +311,10 @@ static void kernel_code_read_sections(struct kernel_code *k)
 		    (s->flags & (SHF_EXECINSTR | SHF_WRITE)) == SHF_EXECINSTR)
 			*mem_add(k->code, k->n_code, k->cap_code) = *s;
 	}
+	/* what is nowhere is not at the beginning */
+	for (size_t i = 1; k->ef->type == ET_REL && i < k->n_sec; i++)
+		if (!k->sec[i].addr)
+			k->sec[i].addr = NOWHERE;
 }
 
 static void kernel_code_take_segments(struct kernel_code *k, uint64_t start)
@@ -373,20 +331,14 @@ static void kernel_code_take_segments(struct kernel_code *k, uint64_t start)
 	}
 }
 
-/* Returns whether entries of this kernel have the names that are known: of
- * Linux 6.0 and later. */
-static bool kernel_code_is_known(const char *release)
-{
-	return release && strtoul(release, NULL, 10) >= 6;
-}
-
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img)
 {
 	struct identity_answer said = { .is = IDENTITY_ANOTHER };
 	bool other;
 
-	if (!kernel_code_is_known(sy->opts.release))
+	/* entries of Linux before 6.0 have names that are not known */
+	if (!sy->opts.release || strtoul(sy->opts.release, NULL, 10) < 6)
 		return NULL;
 	struct elf_file *ef = img->kind == IMAGE_MODULE
 				      ? kernel_module_open(sy, img, &other)
@@ -394,15 +346,17 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 	bool tables = false;
 	uint64_t unused, size;
 
-	if (ef &&
-	    (img->kind == IMAGE_MODULE ? !img->id_len || ef->type != ET_REL
-				       : !identity_is_sure(said.is))) {
+	if (ef && (img->kind == IMAGE_MODULE ? ef->type != ET_REL
+					     : !identity_is_sure(said.is))) {
 		elf_file_close(ef);
 		ef = NULL;
 	}
-	const bool live = !ef;
 	if (!ef)
 		ef = kernel_code_open_core(sy, img, &tables, &size);
+	const bool live = ef && ef->type == ET_CORE;
+	/* last, as it takes up to a second to decompress it */
+	if (!ef && img->kind == IMAGE_KERNEL && img->id_len)
+		ef = kernel_module_open(sy, img, &other);
 	if (ef &&
 	    call_insn_before(ef->machine, ef->big, (const unsigned char *)"", 0,
 			     0, 0, &unused) == CALL_UNKNOWN) {
@@ -560,11 +514,7 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 	if (kernel_code_is_patched(k, addr))
 		return CALLSITE_INDIRECT;
 	*traced = kernel_code_is_traced(k->ef->machine, code, before);
-	/* where the others of a module are was compared for few kernels */
-	return (k->ef->type == ET_REL && strcmp(s->name, ".text") != 0) ||
-			       (k->live &&
-				(*traced ||
-				 kernel_code_is_changing(k, code, before)))
+	return k->live && (*traced || kernel_code_is_changing(k, code, before))
 		       ? CALLSITE_UNCHECKED
 		       : CALLSITE_NO_CALL;
 }

@@ -12,7 +12,8 @@ struct symbolizer;
 struct kernel_code;
 
 /* Opens the file of an image of kind KERNEL or MODULE. Returns NULL if there is
- * none that is proved to be the one that ran, or no rules for its machine. */
+ * none that is proved to be the one that ran, or no rules for its machine. Of a
+ * module without build-id its path and the release are all that is known. */
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img);
 void kernel_code_close(struct kernel_code *k);

@@ -188,8 +188,79 @@ kernel other
 read_it false other
 is "by the code of another kernel nothing is" "unchecked 9" "$(classes false.db)"
 
-# perf record --kcore: a folder with the code that ran
+# vmlinuz, the compressed file that boots
+boots() { # boots FILE COMMAND...: packs vmlinux, with its size behind it where COMMAND does not end with it
+	out=$1
+	shift
+	"$@" <vmlinux >payload
+	python3 - "$out" <<'P'
+import os, struct, sys
+payload = open("payload", "rb").read()
+if payload[0] != 0x1f:
+    payload += struct.pack("<I", os.path.getsize("vmlinux"))
+head = bytearray(3 * 512)
+head[0x1f1] = 2
+struct.pack_into("<4sH", head, 0x202, b"HdrS", 0x20f)
+struct.pack_into("<II", head, 0x248, 64, len(payload))
+open(sys.argv[1], "wb").write(head + bytes(64) + payload + bytes(512))
+P
+}
+release=6.12.0-amd64
+sed "s/^event/host vm $release\n&/" false.txt >placed.txt
+"$MKCAP" placed.txt placed.data
+mkdir -p root/boot "root/usr/lib/modules/$release"
+by_place() { # by_place: classes where nothing but the release of the kernel leads to its file
+	"$B" ingest -q -f -o placed.db --symfs root --kallsyms kallsyms placed.data
+	classes placed.db
+}
+for how in "xz --check=crc32 --x86 --lzma2=dict=128MiB" "gzip -n" "zstd -q"; do
+	# shellcheck disable=SC2086 # options
+	boots root/boot/vmlinuz-"$release" $how
+	is "the kernel is read from what boots, of ${how%% *}" "whole 1, fabricated 8" "$(by_place)"
+done
+read_it false root/boot/vmlinuz-"$release"
+is "and where --vmlinux names it" "whole 1, fabricated 8" "$(classes false.db)"
+mv root/boot/vmlinuz-"$release" "root/usr/lib/modules/$release/vmlinuz"
+is "it is found beside the modules" "whole 1, fabricated 8" "$(by_place)"
+head -c 1800 "root/usr/lib/modules/$release/vmlinuz" >root/boot/vmlinuz-"$release"
+is "a damaged one is left out" "whole 1, fabricated 8" "$(by_place)"
+rm "root/usr/lib/modules/$release/vmlinuz"
+is "and proves nothing" "unchecked 9" "$(by_place)"
+mv vmlinux mine
+cp other vmlinux
+boots root/boot/vmlinuz-"$release" xz
+mv mine vmlinux
+is "nor does one of another build-id" "unchecked 9" "$(by_place)"
+
+# a module
 id=00112233445566778899aabbccddeeff00112233
+ko=root/lib/modules/$release/kernel/x.ko
+mkdir -p "${ko%/*}"
+printf '%s\n' .text "fn_x: call work" nop nop '.section .exit.text, "ax"' .balign\ 32 "fn_y: call work" nop nop | as -o m.o - &&
+	ld -r --build-id=0xaabbccddeeff0011 -o "$ko" m.o || exit 2
+base=0xffffffffc0400000
+in_module() { # in_module FILE ID: of the chains on standard input, whose module has this build-id or none
+	capture "$1"
+	sed -i -e "s/^event/host vm $release\n&/" -e "s|^mmap.*|&\nmmap pid=-1 tid=0 kernel start=$base len=0x3000 pgoff=0 path=/${ko#root/} ${2:+id=$2}|" "$1.txt"
+	"$MKCAP" "$1.txt" "$1.data"
+	"$B" ingest -q -f -o "$1.db" --vmlinux vmlinux --symfs root --kallsyms kallsyms "$1.data"
+	classes "$1.db"
+}
+true="work 0xffffffffc0400005 syscall entry
+work 0xffffffffc0400025 syscall entry"
+false="$true
+work 0xffffffffc0400006 syscall entry
+work 0xffffffffc0400026 syscall entry"
+is "each section of a module is looked up" "whole 2, fabricated 2" "$(echo "$false" | in_module m aabbccddeeff0011)"
+is "a module without build-id is taken by its path" "whole 2" "$(echo "$true" | in_module m)"
+is "unless an address is after no call" "unchecked 4" "$(echo "$false" | in_module m)"
+is "with another build-id it is another" "unchecked 2" "$(echo "$true" | in_module m aabbccddeeff0012)"
+is "nor one of which more addresses are after no call" "unchecked 3" \
+	"$(echo "$false" | sed 1d | in_module m aabbccddeeff0011)"
+is "what came and went while it was recorded accuses nobody" "unchecked 5" \
+	"$(printf '%s\nwork 0xffffffffc0500000 syscall entry\n' "$false" | in_module m aabbccddeeff0011)"
+
+# perf record --kcore: a folder with the code that ran
 live() { # live FILE: its data, the code and the names in the folder FILE.dir
 	mkdir -p "$1.dir/kcore_dir"
 	cp "$1.data" "$1.dir/data"
