@@ -15,10 +15,13 @@
 
 struct wait_causes {
 	struct stacks *stacks;
-	uint8_t *known; /* cause + 1 by raw chain; 0: not yet looked at */
+	struct cause_pair {
+		uint8_t inner; /* what a thread waits for, or CAUSE_DIFFERS */
+		uint8_t outer; /* likewise: the call, or fault, in which */
+		bool known;
+	} * known, *other; /* by raw chain, and by index */
 	size_t n, cap;
-	struct table index; /* of these, by cause_key() */
-	uint8_t *other;	    /* cause, or CAUSE_DIFFERS */
+	struct table index; /* by cause_key() */
 	size_t n_other, cap_other;
 	/* likewise, (enum timeline_context + 1) * 16 + vector + 1 */
 	uint8_t *context;
@@ -152,8 +155,8 @@ static enum wait_cause cause_of_function(const char *name)
 /* The outermost function that tells something is the system call. A fault
  * inside of it is what the thread waits for, and in either what is innermost
  * of cause_within[]. */
-static enum wait_cause cause_find(const struct labels *labels,
-				  const struct label_list *l)
+static struct cause_pair cause_find(const struct labels *labels,
+				    const struct label_list *l)
 {
 	enum wait_cause cause = WAIT_UNKNOWN, within = WAIT_UNKNOWN, inner;
 
@@ -168,7 +171,8 @@ static enum wait_cause cause_find(const struct labels *labels,
 		else if (!cause)
 			cause = cause_of_function(name);
 	}
-	return within ? within : cause;
+	return (struct cause_pair){ (uint8_t)(within ?: cause), (uint8_t)cause,
+				    true };
 }
 
 struct wait_causes *wait_causes_new(struct stacks *s)
@@ -212,14 +216,13 @@ static bool cause_has_chain(const struct wait_causes *c, uint32_t kraw)
 }
 
 /* Returns what a kernel half waits for; there must be such a chain. */
-static enum wait_cause cause_by_kernel(struct wait_causes *c, uint32_t kraw)
+static struct cause_pair cause_by_kernel(struct wait_causes *c, uint32_t kraw)
 {
 	mem_reach(c->known, c->n, c->cap, (size_t)kraw + 1);
-	if (!c->known[kraw])
-		c->known[kraw] =
-			(uint8_t)(1 + cause_find(c->stacks->labels,
-						 cause_read_kernel(c, kraw)));
-	return (enum wait_cause)(c->known[kraw] - 1);
+	if (!c->known[kraw].known)
+		c->known[kraw] = cause_find(c->stacks->labels,
+					    cause_read_kernel(c, kraw));
+	return c->known[kraw];
 }
 
 /* Returns what waits with and without a kernel half have in common: the user
@@ -231,18 +234,20 @@ static uint64_t cause_key(const struct offcpu_stack *at)
 
 void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at)
 {
-	enum wait_cause cause = cause_has_chain(c, at->kraw)
-					? cause_by_kernel(c, at->kraw)
-					: WAIT_UNKNOWN;
+	struct cause_pair cause = { 0 };
 	uint32_t id;
 
-	if (!cause || (!at->uraw && cause != WAIT_KERNEL))
+	if (cause_has_chain(c, at->kraw))
+		cause = cause_by_kernel(c, at->kraw);
+	if (!cause.inner || (!at->uraw && cause.inner != WAIT_KERNEL))
 		return;
 	id = table_find_or_add(&c->index, cause_key(at), c->n_other);
 	if (id == c->n_other)
-		*mem_add(c->other, c->n_other, c->cap_other) = (uint8_t)cause;
-	else if (c->other[id] != cause)
-		c->other[id] = CAUSE_DIFFERS;
+		*mem_add(c->other, c->n_other, c->cap_other) = cause;
+	if (c->other[id].inner != cause.inner)
+		c->other[id].inner = CAUSE_DIFFERS;
+	if (c->other[id].outer != cause.outer)
+		c->other[id].outer = CAUSE_DIFFERS;
 }
 
 enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
@@ -254,12 +259,14 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 		return WAIT_READY;
 	if (!at || at->kraw)
 		return at && cause_has_chain(c, at->kraw)
-			       ? cause_by_kernel(c, at->kraw)
+			       ? cause_by_kernel(c, at->kraw).inner
 			       : WAIT_UNKNOWN;
 	id = table_find_hash(&c->index, cause_key(at));
-	return id == TABLE_NONE || c->other[id] == CAUSE_DIFFERS
-		       ? WAIT_UNKNOWN
-		       : (enum wait_cause)c->other[id];
+	if (id == TABLE_NONE)
+		return WAIT_UNKNOWN;
+	return c->other[id].inner != CAUSE_DIFFERS   ? c->other[id].inner
+	       : c->other[id].outer != CAUSE_DIFFERS ? c->other[id].outer
+						     : WAIT_UNKNOWN;
 }
 
 /* ---- where */

@@ -53,8 +53,9 @@ void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at);
 /* Returns what a wait was for, by the task state and the kernel half of the
  * stack at its begin, of which each is looked at once. If it has none, as
  * 'record --waits' keeps some of each second, the others at the same user stack
- * tell, which made the same call, if all are for the same; of a thread of the
- * kernel those of its name. at may be NULL. */
+ * tell, which made the same call, if all are for the same, or that call or
+ * fault, if all are in it; of a thread of the kernel those of its name. at may
+ * be NULL. */
 enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 				const struct offcpu_stack *at);
 /* The code that waited: labels of the stacks. */

@@ -10,9 +10,11 @@
 #include "analyze/stacks/stack_names.h"
 #include "analyze/causes/wait_cause.h"
 #include "analyze/latency/files.h"
+#include "analyze/latency/intervals.h"
 #include "analyze/path/path_code.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
+#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
@@ -171,6 +173,48 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 		fputs(" in ", out);
 	safe_text_put(out, intern_get(&r->details, p->detail - 1), 0, 0);
 	fputs(p->state == CHAIN_READY ? " had its CPU" : "", out);
+}
+
+/* How long the threads of a process freed memory. */
+struct own_memory {
+	const struct intervals *iv;
+	int64_t pid, from, to;
+	uint64_t ns, n;
+};
+
+static void own_take_memory(void *arg, const struct interval *i)
+{
+	struct own_memory *m = arg;
+
+	if (i->verdict != INTERVAL_PROVED || i->begin < m->from ||
+	    i->end > m->to || intervals_thread(m->iv, i->thread)->pid != m->pid)
+		return;
+	m->ns += (uint64_t)(i->end - i->begin);
+	m->n++;
+}
+
+void path_put_memory(const struct path_run *r, int64_t pid, int64_t from,
+		     int64_t to, FILE *out)
+{
+	static const char *const kinds[] = { "reclaim", "compaction" };
+	const char *before = "; its threads took ";
+
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		const struct intervals_ask ask = { .kind = kinds[k],
+						   .any = true };
+		struct own_memory m = { .pid = pid, .from = from, .to = to };
+		struct err err;
+		struct intervals *iv =
+			intervals_open(r->db, r->path, &ask, &err);
+
+		m.iv = iv;
+		if (iv && !intervals_each(iv, own_take_memory, &m, &err) && m.n)
+			fprintf(out, "%s%s for %s of memory, %s", before,
+				HUMAN_NS(m.ns), kinds[k],
+				HUMAN_NOUN(m.n, "time"));
+		before = m.n ? ", " : before;
+		intervals_close(iv);
+	}
 }
 
 void path_put_own(const struct path_run *r, struct path_sum *own, size_t n,

@@ -223,6 +223,9 @@ static void path_put_answer(struct path_run *r, const struct path_code *code,
 		parts = path_add_details(part, parts);
 		path_put_own(r, part, parts, (uint64_t)(to - from),
 			     path_code_in(code, r, thread, from, to), out);
+		path_put_memory(
+			r, causes_pid(r->causes, timeline_tid(r->t, thread)),
+			from, to, out);
 	}
 	path_put_sums(r, sum, n, (uint64_t)to - (uint64_t)from,
 		      own ? thread : TIMELINE_NONE,

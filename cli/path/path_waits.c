@@ -185,6 +185,9 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 			HUMAN_NS(r->sum.asked), HUMAN_NOUN(waits, "time"));
 		n_own = path_add_details(own, n_own);
 		path_put_own(r, own, n_own, r->sum.asked, "", out);
+		path_put_memory(r, pid,
+				r->ask->timed ? r->ask->from : INT64_MIN,
+				r->ask->timed ? r->ask->to : INT64_MAX, out);
 		n_sum = path_add_up(sum, n_sum);
 		path_put_sums(r, sum, n_sum, r->sum.asked, TIMELINE_NONE,
 			      "\nbehind these waits: ", out);

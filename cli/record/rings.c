@@ -65,12 +65,24 @@ struct rings {
  * it is woken. */
 #define RINGS_STACKS 2
 static const char *const rings_events[] = {
-	"sched/sched_switch",	    "sched/sched_waking",
-	"sched/sched_wakeup",	    "sched/sched_wakeup_new",
-	"sched/sched_process_exec", "irq/irq_handler_entry",
-	"irq/irq_handler_exit",	    "irq/softirq_entry",
-	"irq/softirq_exit",	    "irq/softirq_raise",
+	"sched/sched_switch",
+	"sched/sched_waking",
+	"sched/sched_wakeup",
+	"sched/sched_wakeup_new",
+	"sched/sched_process_exec",
+	"irq/irq_handler_entry",
+	"irq/irq_handler_exit",
+	"irq/softirq_entry",
+	"irq/softirq_exit",
+	"irq/softirq_raise",
 	"block/block_rq_complete",
+	/* nothing happens where memory is enough: kinds of 'latency' */
+	"vmscan/mm_vmscan_direct_reclaim_begin",
+	"vmscan/mm_vmscan_direct_reclaim_end",
+	"vmscan/mm_vmscan_memcg_reclaim_begin",
+	"vmscan/mm_vmscan_memcg_reclaim_end",
+	"compaction/mm_compaction_begin",
+	"compaction/mm_compaction_end",
 };
 /* What calls stand on, and why they take long. */
 static const char *const rings_of_calls[] = {

@@ -722,10 +722,13 @@ END
 ok "waits_are_for_what_is_innermost_in_them" $?
 
 # Of a wait without a kernel half the others at the same user stack tell, if
-# they agree: that is so of the first, and not of the third.
+# they agree: that is so of the first, and not of the third. They may agree in
+# what they did, as in a fault.
 python3 - >"$work/halves.txt" <<'END'
 FUTEX = ["__schedule", "futex_wait", "do_futex", "__x64_sys_futex", "do_syscall_64"]
 READ = ["__schedule", "anon_pipe_read", "vfs_read", "ksys_read", "do_syscall_64"]
+SWAP = ["__schedule", "do_swap_page", "handle_mm_fault", "exc_page_fault"]
+RECLAIM = ["__schedule", "reclaim_throttle", "shrink_node", *SWAP[2:]]
 print("# tracer: nop\n#")
 
 
@@ -744,12 +747,14 @@ for at, (tid, comm, kernel, user) in enumerate([
         (13, "two", FUTEX, "/bin/load[+0x50]"), (14, "three", READ, "/bin/load[+0x50]"),
         (15, "four", (), "/bin/load[+0x50]"), (16, "five", (), "/bin/load[+0x60]"),
         (17, "kworker/0:1", ["__schedule", "worker_thread", "kthread", "ret_from_fork"], ""),
-        (17, "kworker/0:1", (), ""), (18, "six", (), "")]):
+        (17, "kworker/0:1", (), ""), (18, "six", (), ""),
+        (19, "in", SWAP, "/bin/load[+0x70]"), (20, "out", RECLAIM, "/bin/load[+0x70]"),
+        (21, "either", (), "/bin/load[+0x70]")]):
     switch(100 + at, tid, comm, ("swapper/0", 0), "S", kernel, user)
     switch(100.5 + at, 0, "swapper/0", (comm, tid), "R")
 END
 is a_wait_without_its_kernel_half_is_as_those_of_its_user_stack \
-	'prog:futex one:futex two:futex three:read four: five: kworker/0:1:kernel work kworker/0:1:kernel work six:' \
+	'prog:futex one:futex two:futex three:read four: five: kworker/0:1:kernel work kworker/0:1:kernel work six: in:swap out:reclaim either:page fault' \
 	"$("$B" query --no-symbols --format csv "$work/halves.txt" \
 		"SELECT comm || ':' || coalesce(cause, '') FROM wait ORDER BY t0" |
 		sed 1d | tr -d '"' | tr '\n' ' ' | sed 's/ $//')"

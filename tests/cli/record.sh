@@ -728,6 +728,9 @@ print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 1
 	"$B" path --tid "$pid" --time "$when" own.db | tr -s ' \n' ' ' |
 		grep -q ' prog runs on CPU [0-9]* in leaf[ ;]'
 	ok a_piece_says_in_which_function_it_ran $?
+	[ -s own.data.ftrace/events/vmscan/mm_vmscan_memcg_reclaim_begin/format ] ||
+		[ ! -d /sys/kernel/tracing/events/vmscan/mm_vmscan_memcg_reclaim_begin ]
+	ok when_threads_free_memory_is_recorded $?
 	# advice is what record is given, and helps
 	for i in '' .cgroups .ftrace
 	do
