@@ -70,13 +70,6 @@ static int main_complain(const struct err *err, const char *command)
 #define WITHOUT ""
 #endif
 
-static void print_version(void)
-{
-	puts("backstitch " VERSION);
-	if (*WITHOUT)
-		puts("built without: " WITHOUT);
-}
-
 /* Handles "help", "--version" and the like in place of a command. Returns a
  * status, or -1 if word is none of them. */
 static int run_plain(const char *word)
@@ -84,7 +77,9 @@ static int run_plain(const char *word)
 	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
 		help_overview(stdout);
 	else if (!strcmp(word, "-V") || !strcmp(word, "--version"))
-		print_version();
+		puts(*WITHOUT ? "backstitch " VERSION
+				"\nbuilt without: " WITHOUT
+			      : "backstitch " VERSION);
 	else if (!strcmp(word, "--list-options"))
 		help_list_options(stdout);
 	else if (!strcmp(word, "--list-common"))

@@ -419,24 +419,18 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	piece_add_time(g, w->time, q->to, PIECE_READY, proof);
 }
 
-/* Whether the CPU found nothing to run when the thread left it. */
-static bool quiet_left_idle(const struct gap *g)
-{
-	struct timeline_stay s;
-
-	return g->a && timeline_on(g->p->t, g->a->cpu, g->from, &s) &&
-	       s.from == g->from && s.thread == TIMELINE_NONE;
-}
-
 /* Nothing is lost, and there is no wake-up. A thread that a pending signal kept
  * from sleeping stays on the run queue of its CPU, which is not idle then. */
 static void quiet_unwoken(struct gap *g, const struct quiet *q)
 {
 	bool lost = gap_loses(g, g->run_from, g->from, 0);
-	bool signal = g->p->t->rules.signal_bug;
+	struct timeline_stay s;
+	/* whether the CPU found nothing to run when the thread left it */
+	bool idle = g->a && timeline_on(g->p->t, g->a->cpu, g->from, &s) &&
+		    s.from == g->from && s.thread == TIMELINE_NONE;
 
 	if (gap_race(g, TIMELINE_START) || lost ||
-	    (signal && !quiet_left_idle(g)))
+	    (g->p->t->rules.signal_bug && !idle))
 		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_LIKELY);
 	else
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);

@@ -129,11 +129,6 @@ static void softirq_put(struct table *t, uint64_t key)
 		table_add(t, hash_u64(key), 0);
 }
 
-static uint64_t softirq_distance(uint64_t a, uint64_t b)
-{
-	return a < b ? b - a : a - b;
-}
-
 /* Returns how many addresses of a stack are near the entry of system calls;
  * *at is the innermost of them. */
 static size_t softirq_entries(const struct softirqs *s,
@@ -143,7 +138,9 @@ static size_t softirq_entries(const struct softirqs *s,
 
 	for (size_t i = st->n; i-- > 0;)
 		for (size_t k = 0; k < s->n_entry; k++) {
-			if (softirq_distance(st->addr[i], s->entry[k]) > NEAR)
+			uint64_t a = st->addr[i], b = s->entry[k];
+
+			if ((a < b ? b - a : a - b) > NEAR)
 				continue;
 			found++;
 			*at = i;

@@ -425,12 +425,6 @@ int diff_rows_grew(const struct diff_rows *d, size_t row, bool total)
 									   : -1;
 }
 
-double diff_rows_expected(const struct diff_rows *d, size_t row, bool total)
-{
-	return diff_rows_size(d, 1,
-			      d->scale * (double)d->row[row].weight[0][total]);
-}
-
 uint32_t *diff_rows_order(const struct diff_rows *d, bool total,
 			  const struct diff_rows *also)
 {

@@ -187,9 +187,6 @@ int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total);
 /* Returns by what a row grew, 0 self, 1 total, if by `total` or as the cause;
  * -1: by none. */
 int diff_rows_grew(const struct diff_rows *d, size_t row, bool total);
-/* Returns the size that a row would have in B if it had not changed, next to
- * those that did not. */
-double diff_rows_expected(const struct diff_rows *d, size_t row, bool total);
 /* Returns the numbers of all rows, to be freed: changed ones first, of these
  * those with the largest change, then by name. also: the same rows, of which
  * changed ones are first as well; NULL: none. */

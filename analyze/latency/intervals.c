@@ -1144,8 +1144,11 @@ static bool intervals_request(struct intervals *iv,
 	/* a flush has the sector 0 where it begins, and -1 where it ends */
 	if (r->key[1] == -1)
 		r->key[1] = 0;
+	/* without sectors such a request was never issued, but is the last word
+	 * of a sequence of flushes */
 	return r->length || r->role != PAIRING_END ||
-	       !pair_direction_moves(*direction);
+	       !(*direction == 'R' || *direction == 'W' || *direction == 'D' ||
+		 (*direction > 0 && *direction <= 7));
 }
 
 /* A text has times in us, and its durations have up to three digits more. A

@@ -351,12 +351,6 @@ int64_t pair_direction(const char *text, int64_t flags)
 								     : text[0];
 }
 
-bool pair_direction_moves(int64_t direction)
-{
-	return direction == 'R' || direction == 'W' || direction == 'D' ||
-	       (direction > 0 && direction <= 7);
-}
-
 /* perf probe: "NAME" and "NAME__return", both with "_N" where there are several
  * (tools/perf/util/probe-event.c, get_new_event_name()). tracefs: "p_NAME_OFF"
  * and "r_NAME_OFF" unless a name is given, and of fprobes "NAME__entry" and

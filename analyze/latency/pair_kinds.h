@@ -102,6 +102,3 @@ const struct pair_kind *pair_nests(const char *event);
  * 'R' of "RA", 'W' of "FWS", 'F' of "FF"; or, of LTTng, which has no text, of
  * its flags. */
 int64_t pair_direction(const char *text, int64_t flags);
-/* Returns whether a request of a direction has sectors: one without any was
- * never issued, but is the last word of a sequence of flushes. */
-bool pair_direction_moves(int64_t direction);

@@ -83,10 +83,7 @@ static bool source_is_source(const char *path)
 
 	if (!dot)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(end); i++)
-		if (!strcmp(dot + 1, end[i]))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(end), i, !strcmp(dot + 1, end[i]));
 }
 
 /* Writes the path without ".", ".." and double slashes, so that no part of it

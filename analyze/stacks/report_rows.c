@@ -42,10 +42,8 @@ static bool interrupts_enter(const char *name)
 		"do_ext_irq",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
-		if (!strncmp(name, begin[i], strlen(begin[i])))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(begin), i,
+			 !strncmp(name, begin[i], strlen(begin[i])));
 }
 
 /* Of samples that hit the kernel only. */

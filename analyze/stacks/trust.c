@@ -271,16 +271,6 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-struct rows *trust_unproved_files(struct store *db, struct err *err)
-{
-	const struct sql_gap gap = { "images", store_sql("unverified_images") };
-	char *sql = store_sql_fill("unverified_files", &gap, 1);
-	struct rows *r = rows_open(db, sql, NULL, 0, err);
-
-	free(sql);
-	return r;
-}
-
 /* A column of whole numbers, by id: 0 where there is no row. */
 struct trust_column {
 	uint32_t *at;

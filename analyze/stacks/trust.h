@@ -68,8 +68,6 @@ void trust_add(struct trust *t, const struct stacks_group *g);
 /* Returns the class of the samples of a group, which is in view trust; NULL if
  * they are not counted there: they hit the kernel. */
 const char *trust_class(struct trust *t, const struct stacks_group *g);
-/* Returns the rows of query unverified_files, which the caller ends. */
-struct rows *trust_unproved_files(struct store *db, struct err *err);
 /* Writes the sentence: "75.20 % of the user stacks are whole. 16.40 % are
  * fabricated (libc.so.6 has no frame pointers), 8.40 % ended in lost records.
  * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line

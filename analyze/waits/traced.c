@@ -583,9 +583,3 @@ enum traced_kind traced_kind_of(const char *event)
 		k++;
 	return k;
 }
-
-struct traced_function traced_of(const struct traced *t, uint32_t label)
-{
-	return label < t->n ? t->function[label]
-			    : (struct traced_function){ 0 };
-}

@@ -66,5 +66,3 @@ int traced_add_to(struct store *db, const char *path,
 const char *traced_name(enum traced_kind kind);
 /* Returns the kind of which an event is; TRACED_KINDS: of none. */
 enum traced_kind traced_kind_of(const char *event);
-/* Returns the calls of a function; all zeros: there are none. */
-struct traced_function traced_of(const struct traced *t, uint32_t label);

@@ -161,10 +161,11 @@ static bool record_is_user(const char *event)
 static void record_say(const struct plan *p)
 {
 	const struct code_runtime *r = p->code.runtime;
+	char *line OWNED = plan_text(p);
 	FILE *f = fopen("/proc/sys/kernel/kptr_restrict", "re");
 	int level = 0;
 
-	plan_say(p);
+	say("%s\n", line);
 	plan_say_why(p);
 	if (f && !record_is_user(p->event) && fscanf(f, "%d", &level) == 1 &&
 	    level > (geteuid() ? 0 : 1))
@@ -414,7 +415,8 @@ static int record_and_show(const struct plan *p, struct err *err)
 			return -1;
 		}
 	}
-	cgroups_name(out, limits);
+	snprintf(limits, PATH_MAX, "%.*s" BESIDE_CGROUPS,
+		 (int)(PATH_MAX - sizeof(BESIDE_CGROUPS)), out);
 	if (want.waits) {
 		cgroups = cgroups_open(limits, want.pid, err);
 		if (!cgroups) {

@@ -460,14 +460,6 @@ static bool push_is_other(const struct push_job *j)
 	return j->state == PUSH_OTHER || j->state == PUSH_PART;
 }
 
-static bool push_has_foreign(const struct push_ledger *l)
-{
-	for (unsigned int t = 0; t < FLEET_TABLES; t++)
-		if (l->of[t].foreign)
-			return true;
-	return false;
-}
-
 static int push_limit_rounds(struct push_job *j, struct err *err)
 {
 	const char *cluster = j->p->server->cluster;
@@ -524,7 +516,7 @@ static int push_run_try(void *arg, struct err *err)
 
 	if (push_server_ledger(p->server, j->run, &j->there, err))
 		return -1;
-	while (push_has_foreign(&j->there)) {
+	while (any_where(FLEET_TABLES, t, j->there.of[t].foreign)) {
 		int ret = push_run_other(j, err);
 
 		if (ret)

@@ -58,12 +58,6 @@ struct cgroups_limit {
 	const struct cgroups_limit *above;
 };
 
-void cgroups_name(const char *capture, char out[PATH_MAX])
-{
-	snprintf(out, PATH_MAX, "%.*s" BESIDE_CGROUPS,
-		 (int)(PATH_MAX - sizeof(BESIDE_CGROUPS)), capture);
-}
-
 /* Writes a line, and what it begins with: the rest is for the caller. */
 static FILE *cgroups_line(struct cgroups *c, const char *event)
 {

@@ -6,14 +6,11 @@
  * read together with it; backstitch-formats(5) has its lines. A cgroup that is
  * made and gone between two readings is in none. */
 #pragma once
-#include <limits.h>
 #include <stdbool.h>
 
 struct cgroups;
 struct err;
 
-/* Writes the name of the text next to a capture. */
-void cgroups_name(const char *capture, char out[PATH_MAX]);
 /* Begins the text, with the first reading. pid: of the process that the user
  * asked for; 0: of none. Returns NULL and *err. */
 struct cgroups *cgroups_open(const char *name, long pid, struct err *err);

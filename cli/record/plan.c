@@ -403,13 +403,6 @@ char *plan_text(const struct plan *p)
 	return text;
 }
 
-void plan_say(const struct plan *p)
-{
-	char *text OWNED = plan_text(p);
-
-	say("%s\n", text);
-}
-
 void plan_release(struct plan *p)
 {
 	if (p->trial)

@@ -92,7 +92,6 @@ void plan_make_calls(struct plan *p);
 void plan_release(struct plan *p);
 /* Say the command line, for a shell; why it is this one, and what it costs. */
 char *plan_text(const struct plan *p); /* to be freed */
-void plan_say(const struct plan *p);
 void plan_say_why(const struct plan *p);
 /* Returns whether the runtime, which has p->env, was or is started so that it
  * tells perf its names: by its environment, by an argument ("-X perf" is looked

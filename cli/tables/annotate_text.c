@@ -178,16 +178,6 @@ static void inlined_put_sum(FILE *out, const struct inlined_copies *in)
 		in->n_into == 1 ? "" : "s");
 }
 
-/* Prints a line about it if it has samples. */
-static void inlined_mention(FILE *out, const struct inlined_copies *in)
-{
-	if (!in->samples)
-		return;
-	fputs("inlined too: ", out);
-	inlined_put_sum(out, in);
-	fputs("; --inlined shows them\n", out);
-}
-
 void inlined_text(const struct inlined_copies *in, const char *path)
 {
 	struct grid *g OWNED_GRID = inlined_grid(in, false);
@@ -346,8 +336,11 @@ void annot_text(FILE *out, const struct annot *a, long around)
 		safe_text_say(out, "source: ", a->source[0]->path,
 			      " " SOURCE_NOT_FOUND "; --source-dir DIR\n");
 	}
-	if (a->inlined)
-		inlined_mention(out, a->inlined);
+	if (a->inlined && a->inlined->samples) {
+		fputs("inlined too: ", out);
+		inlined_put_sum(out, a->inlined);
+		fputs("; --inlined shows them\n", out);
+	}
 	putc('\n', out);
 	hot_lines_put(out, &a->lines, a->weight);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {

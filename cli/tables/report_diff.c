@@ -215,7 +215,9 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 		in[i] = d->row[row].weight[i][total];
 		grid_percent(g, in[i], d->side[i].weight);
 	}
-	grid_real(g, diff_rows_expected(d, row, total), d->absolute);
+	/* what B would have if it had not changed, next to what did not */
+	grid_real(g, diff_rows_size(d, 1, d->scale * (double)in[0]),
+		  d->absolute);
 	grid_change(g, diff_rows_excess_of(d, row, total), d->absolute);
 	fill_unit(rp, g, d->absolute);
 	grid_text(g, diff_rows_word(p));

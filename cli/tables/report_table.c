@@ -364,8 +364,10 @@ static int report_print_rows(const struct report *rp, struct err *err)
 		grid_number(g, row->n_self);
 		if (report_has_calls(rp)) {
 			uint32_t label = labels_add(rp->stacks->labels, l);
-			struct traced_function f =
-				traced_of(&rp->traced, label);
+			struct traced_function f = { 0 };
+
+			if (label < rp->traced.n)
+				f = rp->traced.function[label];
 
 			grid_ns(g, row->self);
 			grid_ns(g, f.ns);

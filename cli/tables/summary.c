@@ -441,7 +441,9 @@ static void summary_put_unmapped(struct summary *s, const struct rows *r)
  * samples. */
 static int summary_put_unverified(struct summary *s)
 {
-	struct rows *r = trust_unproved_files(s->db, s->err);
+	const struct sql_gap gap = { "images", store_sql("unverified_images") };
+	char *sql OWNED = store_sql_fill("unverified_files", &gap, 1);
+	struct rows *r = rows_open(s->db, sql, NULL, 0, s->err);
 	size_t n = 0;
 
 	while (rows_step(r)) {

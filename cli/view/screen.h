@@ -131,9 +131,6 @@ void span_draw(const struct span *s, int row, size_t from, size_t to);
 /* Moves the chosen part for a key; once marked, only its end. Returns false
  * when Enter ends the choice. */
 bool span_move(int key, size_t *from, size_t *to, bool *marked);
-/* Writes the filter that selects these parts: "time=1.5,2.25". */
-void span_filter(const struct span *s, size_t from, size_t to, char *buf,
-		 size_t size);
 
 /* ---- the filters as the user types them, and as arguments of other commands
  */

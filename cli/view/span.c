@@ -9,7 +9,6 @@
 #include "stitch/base/err.h"
 
 #define LEFT 2 /* cells in front of the bars */
-#define SECOND 1000000000
 
 /* Returns the part of a time; the first or the last if it is beyond. */
 static size_t span_part(const struct span *s, int64_t t)
@@ -119,15 +118,4 @@ bool span_move(int key, size_t *from, size_t *to, bool *marked)
 	if (!*marked)
 		*from = *to;
 	return true;
-}
-
-void span_filter(const struct span *s, size_t from, size_t to, char *buf,
-		 size_t size)
-{
-	int64_t t0 = s->first + (int64_t)from * s->part;
-	int64_t t1 = s->first + (int64_t)(to + 1) * s->part;
-
-	snprintf(buf, size,
-		 "time=%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64,
-		 t0 / SECOND, t0 % SECOND, t1 / SECOND, t1 % SECOND);
 }

@@ -28,6 +28,7 @@
 #define DEEP 32	   /* screens above each other */
 #define WAIT_MS 50 /* while something is read */
 #define IDLE_MS 500
+#define SECOND 1000000000
 #define TYPED 256		/* bytes that can be typed */
 #define LINE (CHOICE_ARGS + 16) /* arguments */
 
@@ -430,7 +431,7 @@ static void view_ask_time(struct view *v)
 {
 	size_t from = 0, to = 0;
 	struct err err = { 0 };
-	char text[TYPED], more[80];
+	char text[TYPED];
 	bool marked = false;
 	struct span span;
 	int key;
@@ -454,9 +455,13 @@ static void view_ask_time(struct view *v)
 	} while (span_move(key, &from, &to, &marked));
 	v->filter->time = NULL;
 	choice_text(v->filter, text, sizeof(text));
-	span_filter(&span, from, to, more, sizeof(more));
-	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
-		 *text ? " " : "", more);
+	int64_t t0 = span.first + (int64_t)from * span.part;
+	int64_t t1 = span.first + (int64_t)(to + 1) * span.part;
+
+	snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		 "%stime=%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64,
+		 *text ? " " : "", t0 / SECOND, t0 % SECOND, t1 / SECOND,
+		 t1 % SECOND);
 	view_filter(v, text);
 }
 

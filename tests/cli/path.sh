@@ -933,17 +933,17 @@ python3 - >"$work/reclaim.txt" <<'END'
 print("# tracer: nop\n#")
 LINE = "%17s-%-7d (%7d) [000] d.... %.6f: %s"
 SWITCH = "sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120"
-BEGIN = "mm_vmscan_memcg_reclaim_begin: order=0 gfp_flags=GFP_KERNEL memcg=0"
-END = "mm_vmscan_memcg_reclaim_end: nr_reclaimed=32 memcg=0"
+BEGUN = "mm_vmscan_memcg_reclaim_begin: order=0 gfp_flags=GFP_KERNEL memcg=0"
+ENDED = "mm_vmscan_memcg_reclaim_end: nr_reclaimed=32 memcg=0"
 for at, tid, what in [
         (1.0, 10, SWITCH % ("db", 10, "D", "other", 90)),
         (1.5, 90, "sched_waking: comm=db pid=10 prio=120 target_cpu=000"),
         (1.6, 90, SWITCH % ("other", 90, "R", "db", 10)),
-        (2.0, 10, BEGIN), (2.25, 10, END),
+        (2.0, 10, BEGUN), (2.25, 10, ENDED),
         (3.0, 10, SWITCH % ("db", 10, "S", "db", 11)),
-        (3.1, 11, BEGIN), (3.2, 11, END), (3.3, 11, BEGIN),
+        (3.1, 11, BEGUN), (3.2, 11, ENDED), (3.3, 11, BEGUN),
         (3.4, 11, SWITCH % ("db", 11, "R", "other", 90)),
-        (3.5, 90, BEGIN), (3.9, 90, END)]:
+        (3.5, 90, BEGUN), (3.9, 90, ENDED)]:
     print(LINE % ("other" if tid == 90 else "db", tid, 90 if tid == 90 else 10, at, what))
 END
 "$B" path --pid 10 --cpus 1 "$work/reclaim.txt" >"$work/text" 2>&1

@@ -51,12 +51,6 @@ enum pq_page {
 	PQ_PAGE_DICTIONARY = 2
 };
 
-static int pq_pages_init(struct pq_pages *p, FILE *out, struct err *err)
-{
-	*p = (struct pq_pages){ .out = out, .zstd = pack_zstd_new(err) };
-	return p->zstd ? 0 : -1;
-}
-
 /* Writes bytes as they are. */
 static void pq_pages_raw(struct pq_pages *p, const void *data, size_t n)
 {
@@ -545,7 +539,10 @@ struct parquet *parquet_open(const char *path, const struct fleet_table *table,
 	p->file = new_file_open(path, false, err);
 	if (p->file && !(out = new_file_stream(p->file)))
 		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	if (!out || pq_pages_init(&p->pages, out, err)) {
+	if (out)
+		p->pages = (struct pq_pages){ .out = out,
+					      .zstd = pack_zstd_new(err) };
+	if (!p->pages.zstd) {
 		parquet_close(p);
 		return NULL;
 	}
