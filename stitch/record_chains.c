@@ -208,7 +208,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.note = chain_note.note,
 		.once = chain_note.once,
 		.asked = chain_note.asked,
-		.mask = src->info.user_mask,
+		.mask = space_user_mask(&p->space, src->info.user_mask),
 		.t = record_time(st->rec),
 		.is_data =
 			st->uw && st->uw->ops->has && !p->kin &&
@@ -267,7 +267,8 @@ void record_chains_check_hit(struct stitch *st, uint32_t slot)
 {
 	const struct source *src = st->own->from;
 	const struct process *p = stitch_process_of(st, slot);
-	uint64_t addr = st->rec->sample.ip & src->info.user_mask;
+	uint64_t addr = st->rec->sample.ip &
+			space_user_mask(&p->space, src->info.user_mask);
 
 	if (!(st->rec->flags & REC_F_USER) || st->rec->flags & REC_F_GUEST ||
 	    st->rec->sample.kern.n || st->rec->sample.user.n ||

@@ -173,7 +173,7 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 	return (struct unwind_in){
 		.regs = regs,
 		.machine = regs_machine(regs, info->arch),
-		.user_mask = info->user_mask,
+		.user_mask = space_user_mask(&p->space, info->user_mask),
 		.swap = bytes_must_swap(info->big_endian),
 		.find = find_unwind_map,
 		.arg = look,
@@ -280,7 +280,7 @@ static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 	/* What other captures know, and jitted code, change by the time. */
 	if (p->shared.next != process || p->jit.own || p->jit.parents)
 		return AHEAD_NEVER;
-	in->user_mask = info->user_mask;
+	in->user_mask = space_user_mask(&p->space, info->user_mask);
 	in->swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	in->epoch = lookup_epoch(p, &look);
 	*of = p;

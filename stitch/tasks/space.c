@@ -346,6 +346,17 @@ const struct region *space_below(const struct space *sp, uint64_t addr)
 	return i ? regions_stored(&sp->now, i - 1) : NULL;
 }
 
+uint64_t space_user_mask(const struct space *sp, uint64_t mask)
+{
+	const struct region *last =
+		mask == UINT64_MAX ? NULL : space_below(sp, UINT64_MAX);
+	const int bits = last ? 64 - __builtin_clzll((last->end - 1) | 1) : 0;
+
+	return bits == 39 || bits == 42 || bits == 47
+		       ? mask & ~((UINT64_C(1) << 48) - (UINT64_C(1) << bits))
+		       : mask;
+}
+
 /* Most ranges of one kin; more of them become one from the lowest to the
  * highest address. */
 #define RANGES_MAX 1024

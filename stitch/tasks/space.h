@@ -119,6 +119,11 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
 const struct region *space_before_exec(const struct space *sp, uint64_t addr);
 /* Returns the current region with the highest end below addr, or NULL. */
 const struct region *space_below(const struct space *sp, uint64_t addr);
+/* Returns the bits of an address in it; mask: those of the machine. The last
+ * mapping, of a library or [vdso], is where the addresses of AArch64 end, which
+ * have 39, 42, 47 or 48 bits, above which are signatures. With 52 a program has
+ * to ask for addresses beyond 48. */
+uint64_t space_user_mask(const struct space *sp, uint64_t mask);
 /* Sets the bounds of the gap around an address that is not mapped: the end of
  * the region below (0: none) and the start of the region above (0: none). */
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,

@@ -6,12 +6,16 @@ cd "$(dirname "$0")/../.." || exit 2
 
 cat >"${work:?}/sign.py" <<'EOF'
 """sign.py IN OUT KIND: makes the user stacks of IN deferred ones, which end before code that is
-not here, and signs addresses."""
+not here, and signs addresses. KINDnn: of nn bits, to which those of programs are cut."""
 import struct, sys
 source, out, kind = sys.argv[1:]
+bits = int(kind[-2:]) if kind[-2:].isdigit() else 48
+kind = kind.rstrip("0123456789")
 with open(source, "rb") as f:
     d = bytearray(f.read())
-PAC = 0x55 << 48
+PAC = 0x5555 << bits & (1 << 55) - 1
+def cut(a):
+    return a if a >> 55 & 1 else a & (1 << bits) - 1
 at, = struct.unpack_from("<Q", d, 24)
 flags, = struct.unpack_from("<Q", d, at + 40)
 struct.pack_into("<Q", d, at + 40, flags | 3 << 38)  # defer_callchain, defer_output
@@ -21,6 +25,8 @@ while pos < start + size:
     what, misc, length = struct.unpack_from("<IHH", d, pos)
     r = bytes(d[pos:pos + length])
     pos += length
+    if what in (1, 10):
+        r = r[:16] + struct.pack("<Q", cut(struct.unpack_from("<Q", r, 16)[0])) + r[24:]
     if what == 10 and b"small_def" in r or what == 10 and b"libs_def" in r:
         where.append(struct.unpack_from("<QQ", r, 16))
     if what != 9:
@@ -28,7 +34,9 @@ while pos < start + size:
         continue
     # IP, TID, TIME, PERIOD; the chain; ABI and a register
     count, = struct.unpack_from("<Q", r, 40)
-    words = struct.unpack_from("<%dQ" % count, r, 48)
+    words = tuple(map(cut, struct.unpack_from("<%dQ" % count, r, 48)))
+    fixed = struct.pack("<%dQ" % ((len(r) - 48) // 8), *map(cut, struct.unpack_from("<%dQ" % ((len(r) - 48) // 8), r, 48)))
+    r = r[:8] + struct.pack("<Q", cut(struct.unpack_from("<Q", r, 8)[0])) + r[16:48] + fixed
     user = (1 << 64) - 512
     if user not in words:
         body += r
@@ -87,6 +95,12 @@ do
 	cmp -s "$work/none.frames" "$work/$kind.frames"
 	ok "all_frames_are_kept_if_signed_$kind" $?
 	is "and_judged_as_without_it_$kind" "$none" "$got"
+done
+for bits in 39 42 47 52
+do
+	is "with_addresses_of_${bits}_bits_it_is_the_same" "$none" "$(said all$bits)"
+	cmp -s "$work/none.frames" "$work/all$bits.frames"
+	ok "and_all_frames_are_kept_of_${bits}_bits" $?
 done
 # inner FILE: recorded frames, but the last of each stack; no caller is inferred where one frame may be none
 inner() { awk -F'|' '$1 == time { print last } { last = $0; time = $1 }' "$work/$1"; }
