@@ -2,10 +2,8 @@
 #include "analyze/names/source_text.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "stitch/text/safe_text.h"
-#include "stitch/base/err.h"
 #include "stitch/base/md5.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/named_file.h"
@@ -225,19 +223,12 @@ static bool source_try(struct sources *s, struct source_file *f,
 		       const struct source_proof *p)
 {
 	const char *why = NULL;
-	struct err err = { 0 };
 	struct stat st;
-	uint64_t size;
 	size_t len = 0;
-	int fd = named_file_open(path, &size, &err);
+	char *text OWNED = stat(path, &st)
+				   ? NULL
+				   : named_file_load(path, SIZE_MAX_TEXT, &len);
 
-	if (fd < 0)
-		return false;
-	char *text = size <= SIZE_MAX_TEXT && !fstat(fd, &st)
-			     ? named_file_read(fd, size, &len)
-			     : NULL;
-
-	close(fd);
 	if (!text)
 		return false;
 	f->how = source_judge(s, p, st.st_mtim.tv_sec, given, text, len, &why);
@@ -255,7 +246,6 @@ static bool source_try(struct sources *s, struct source_file *f,
 			f->how = NULL;
 		}
 	}
-	free(text);
 	if (!f->how)
 		f->how = why;
 	return f->found;

@@ -92,30 +92,19 @@ int named_file_open_any(const char *path, uint64_t *size, struct err *err)
 	return named_file_open_as(path, true, size, err);
 }
 
-void *named_file_read(int fd, uint64_t size, size_t *len)
-{
-	unsigned char *buf = mem_new((size_t)size, 1);
-	size_t n = 0;
-
-	while (n < size) {
-		ssize_t got = read(fd, buf + n, (size_t)size - n);
-
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-	}
-	*len = n;
-	return buf;
-}
-
 void *named_file_load(const char *path, uint64_t max, size_t *len)
 {
 	uint64_t size;
 	const int fd = named_file_open(path, &size, NULL);
-	void *buf = fd >= 0 && size && size <= max
-			    ? named_file_read(fd, size, len)
-			    : NULL;
+	unsigned char *buf = fd >= 0 && size && size <= max
+				     ? mem_new((size_t)size, 1)
+				     : NULL;
+	ssize_t got = buf ? 1 : 0;
 
+	for (*len = 0; got > 0 && *len < size; *len += (size_t)got) {
+		got = read(fd, buf + *len, (size_t)size - *len);
+		raise_to(got, 0);
+	}
 	if (fd >= 0)
 		close(fd);
 	return buf;

@@ -17,9 +17,6 @@ int named_file_open(const char *path, uint64_t *size, struct err *err);
 /* The same for a path that the user or this program chose, which may be in
  * /proc. */
 int named_file_open_any(const char *path, uint64_t *size, struct err *err);
-/* Reads the first size bytes, a number that the caller has limited. Returns a
- * buffer to free(); *len is how many bytes were read. */
-void *named_file_read(int fd, uint64_t size, size_t *len);
-/* Both, of a file that is not larger than max. Returns NULL if it is empty,
- * larger or cannot be opened. */
+/* Reads such a file of at most max bytes. Returns a buffer to free(); *len is
+ * how many bytes were read. NULL: it is empty, larger or cannot be opened. */
 void *named_file_load(const char *path, uint64_t max, size_t *len);

@@ -122,22 +122,14 @@ unsigned char *name_cache_read_file(const char *path, const char *magic,
 {
 	const size_t n = strlen(magic);
 	size_t len;
-	uint64_t size;
 	uint64_t sum;
-	unsigned char *buf = NULL;
-	int fd = named_file_open(path, &size, NULL);
+	unsigned char *buf = named_file_load(path, FILE_MAX, &len);
 
 	*damaged = false;
-	if (fd < 0)
-		return NULL;
-	if (size && size <= FILE_MAX) {
-		buf = named_file_read(fd, size, &len);
-		/* Marks it as used, for name_cache_prune(). */
-		futimens(fd, NULL);
-	}
-	close(fd);
 	if (!buf)
 		return NULL;
+	/* Marks it as used, for name_cache_prune(). */
+	utimensat(AT_FDCWD, path, NULL, 0);
 	bytes_init(b, buf, len, path, 0, false);
 	if (!bytes_skip(b, n, NULL) && !memcmp(buf, magic, n) &&
 	    !bytes_u64(b, &sum, NULL) &&

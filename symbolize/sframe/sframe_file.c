@@ -2,7 +2,6 @@
 #include "symbolize/sframe/sframe_file.h"
 
 #include <gelf.h>
-#include <inttypes.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -103,24 +103,22 @@ struct kernel_list {
 static bool kernel_code_load(const struct kernel_code *k, const char *name,
 			     struct kernel_list *out)
 {
-	for (size_t i = 1; i < k->n_sec; i++) {
-		const struct elf_section *s = &k->sec[i];
+	struct elf_section s;
 
-		if (strcmp(s->name, name) != 0 || s->type != SHT_PROGBITS ||
-		    !s->size || s->size > TABLE_MAX)
-			continue;
-		out->buf = mem_new(s->size, 1);
-		out->addr = k->ef->type == ET_REL ? 0 : s->addr;
-		size_t len = elf_read(k->ef, s->off, out->buf, s->size);
+	if (!elf_section_find(k->ef, name, &s) || s.type != SHT_PROGBITS ||
+	    !s.size || s.size > TABLE_MAX)
+		return false;
+	out->buf = mem_new(s.size, 1);
+	out->addr = s.addr;
+	size_t len = elf_read(k->ef, s.off, out->buf, s.size);
 
-		for (size_t m = 1; k->ef->type == ET_REL && m < k->n_sec; m++)
-			if (k->sec[m].type == SHT_RELA && k->sec[m].info == i)
-				elf_relocate(k->ef, k->sec, &k->sec[m], 0,
-					     out->buf, len);
-		bytes_init(&out->b, out->buf, len, "", 0, k->ef->swap);
-		return true;
-	}
-	return false;
+	for (size_t i = 1; k->ef->type == ET_REL && i < k->n_sec; i++)
+		if (k->sec[i].type == SHT_RELA &&
+		    k->sec[i].info == elf_ndxscn(s.scn))
+			elf_relocate(k->ef, k->sec, &k->sec[i], 0, out->buf,
+				     len);
+	bytes_init(&out->b, out->buf, len, "", 0, k->ef->swap);
+	return true;
 }
 
 /* Returns the address that the relative word at an offset stands for; 0: it is
