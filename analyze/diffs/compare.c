@@ -273,6 +273,40 @@ static int compare_read_capture(struct compare_run *run, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Adds up what the program with which a run began used of its event, and what
+ * other programs did. */
+static int compare_read_program(struct compare_run *run, struct store *db,
+				struct err *err)
+{
+	const struct stacks *st = run->stacks;
+	struct rows *r = rows_of(db, "path_program", err);
+	int64_t first = rows_step(r) ? rows_int(r, PATH_PROGRAM_PID) : -1;
+	int64_t *pid OWNED = NULL;
+	size_t n = 0, cap = 0;
+
+	if (first >= 0)
+		snprintf(run->program, sizeof(run->program), "%s",
+			 rows_text(r, PATH_PROGRAM_NAME));
+	if (rows_end(r, err) || first < 0)
+		return first < 0 ? 0 : -1;
+	r = ROWS_BY(db, "compare_program", err, first);
+	while (rows_step(r))
+		*mem_add(pid, n, cap) = rows_int(r, COMPARE_PROGRAM_PID);
+	for (size_t i = 0; i < st->n_group; i++) {
+		const struct stacks_group *g = &st->group[i];
+		int64_t of = stacks_comm(st, g->comm)->pid;
+		size_t at = search_where(n, k, pid[k] >= of);
+		bool other = at == n || pid[at] != of;
+
+		/* 0: idle */
+		if (g->event != (uint32_t)run->event || of <= 0)
+			continue;
+		run->used[other] += (double)g->weight;
+		run->others += other ? (double)g->samples : 0;
+	}
+	return rows_end(r, err);
+}
+
 /* Chooses the event called `want`, without one the event that stacks_choose()
  * takes. Returns 0, or -1 and *err if there is no sample to compare. */
 static int compare_choose_event(struct compare *c, struct compare_run *run,
@@ -363,7 +397,8 @@ static int compare_read(struct compare *c, size_t i,
 		rc = o->more ? o->more(db, run->path, so.filter, run->stacks,
 				       err)
 			     : 0;
-		rc = rc ?: compare_choose_event(c, run, want, &so, err);
+		rc = rc ?: compare_choose_event(c, run, want, &so, err)
+			 ?: compare_read_program(run, db, err);
 	}
 	struct trust *trust =
 		rc ? NULL : trust_of(db, run->stacks, run->event, err);
@@ -533,6 +568,27 @@ int64_t compare_wall(const struct compare *c, int side)
 		n++;
 	}
 	return n ? sum / n : 0;
+}
+
+bool compare_others_moved(const struct compare *c)
+{
+	double wall[2] = { (double)compare_wall(c, 0),
+			   (double)compare_wall(c, 1) };
+	const struct compare_run *a = &c->run[0], *b = &c->run[1];
+
+	/* a process whose begin is lost may be one of the program */
+	if (c->n != 2 || !compare_is_cpu(c) || !*a->program || !*b->program ||
+	    !(wall[0] > 0) || !(wall[1] > 0) ||
+	    any_where(2, i, c->rows[i].lost || c->rows[i].lost_unknown))
+		return false;
+	double others = b->used[1] - a->used[1];
+	double had[2] = { a->used[1] / wall[0], b->used[1] / wall[1] };
+	double by = MOVED_Z * sqrt(had[0] * had[0] / (a->others + 1) +
+				   had[1] * had[1] / (b->others + 1));
+
+	return fabs(had[1] - had[0]) > diff_larger(by, MOVED_SAME) &&
+	       others * (had[1] - had[0]) > 0 &&
+	       fabs(others) > fabs(b->used[0] - a->used[0]);
 }
 
 bool compare_has_none(const struct compare *c)

@@ -73,6 +73,10 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m);
 /* Returns whether the weights are time on a CPU: of a clock that runs only
  * there. */
 bool compare_is_cpu(const struct compare *c);
+/* Returns whether, of one run a side, other programs than that with which both
+ * began had more or less of the CPUs, and that is more of the change than what
+ * the program used. */
+bool compare_others_moved(const struct compare *c);
 /* Returns ns that the recordings of a side took, on average; 0: it is not known
  * of each. */
 int64_t compare_wall(const struct compare *c, int side);

@@ -23,6 +23,10 @@ struct compare_run {
 	char capture[200]; /* capture and host; "" if not known */
 	int64_t took; /* ns from the first record to the last; 0: not known, or
 		       * there are several captures */
+	char program[64]; /* with which it began; "": not known */
+	double used[2];	  /* weight of its processes, and of all others but
+			   * idle ones */
+	double others;	  /* samples of these */
 };
 
 /* In compare.only: the programs of both sides have the function. */

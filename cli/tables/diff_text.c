@@ -336,6 +336,21 @@ void diff_tell_moved(const struct compare *c, int none UNUSED, FILE *out)
 	struct compare_moved m;
 
 	compare_find_moved(c, &m);
+	if (compare_others_moved(c)) {
+		const struct compare_run *r = c->run;
+		double had[2] = { r[0].used[1] / (double)wall[0],
+				  r[1].used[1] / (double)wall[1] };
+
+		fprintf(out,
+			"the machine was busier in %c: other programs had "
+			"%.2f CPUs in B, %.2f in A; ",
+			"AB"[had[1] > had[0]], had[1], had[0]);
+		safe_text_say(out, "", r[1].program, " itself used ");
+		fprintf(out, "%s in B, ", HUMAN_NS(r[1].used[0]));
+		fprintf(out, "%s in A", HUMAN_NS(r[0].used[0]));
+		safe_text_say(out, " ('--comm ", r[1].program,
+			      "' compares that alone); ");
+	}
 	double a = m.mean[0], b = m.mean[1];
 	bool unproved = m.apart && !m.proved;
 

@@ -85,6 +85,13 @@ SELECT stack, first FROM internal_stack_check WHERE bogus
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 
+-- name: compare_program
+-- A process, those that it started, and theirs.
+WITH RECURSIVE of(id, pid) AS (
+	SELECT id, pid FROM process WHERE pid = ?1 AND id > 0
+	UNION SELECT p.id, p.pid FROM process p JOIN of ON p.parent = of.id)
+SELECT DISTINCT pid FROM of ORDER BY pid
+
 -- name: compare_captures
 SELECT path, host, last_ns - first_ns AS took FROM capture ORDER BY id
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # diff.sh - comparing two recordings names what changed, and nothing else.
-# usage: BACKSTITCH=build/backstitch tests/cli/diff.sh
+# usage: BACKSTITCH=build/backstitch MKCAP=build/mkcap tests/cli/diff.sh
 # Without sanitizers: bundle.sh, json.sh and offcpu.sh compare runs under them.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
@@ -764,3 +764,35 @@ is fabricated_and_missing_callers_are_hatched_as_without_diff \
 	"$(marks marked.db)" "$(marks --diff marked.db marked.db)"
 [ -n "$(marks marked.db)" ]
 ok and_there_are_some $?
+
+# --- all CPUs of a machine, whose others are no change of the program
+
+# shared OUT SECONDS WORK HELPER BURN: samples of a millisecond each of a program, of one that it started, and of another one
+shared() {
+	python3 - "$@" <<'END' >shared.txt
+import sys
+
+seconds, *samples = map(int, sys.argv[2:])
+print("event cpu-clock period=1000000\ncmdline /usr/bin/perf record -a -- ./work")
+print("comm pid=100 name=perf-exec time=1000 cpu=0\ncomm pid=100 name=work exec time=2000 cpu=0")
+print("fork pid=101 tid=101 ppid=100 ptid=100 time=3000 cpu=0\ncomm pid=101 name=helper exec time=4000 cpu=0")
+print("comm pid=200 name=burn time=5000 cpu=0")
+for pid in 100, 101, 200:
+    print("mmap pid=%d start=0x400000 len=0x10000 pgoff=0x1000 path=/bin/%d" % (pid, pid))
+all_of = sorted((int((i + .5) * seconds * 1e9 / n), pid) for n, pid in zip(samples, (100, 101, 200)) for i in range(n))
+for time, pid in all_of:
+    print("sample pid=%d tid=%d cpu=0 time=%d period=1000000 ip=0x400010 u=0x400010" % (pid, pid, 10000 + time))
+END
+	"${MKCAP:-build/mkcap}" shared.txt "$1.data" && "$B" ingest -q -f --no-symbols -o "$1.db" "$1.data"
+}
+shared quiet 1 600 200 200 && shared loud 1 600 200 900 && shared grown 1 600 900 200 && shared long 3 1800 600 600
+# busier A B: what diff says of the machine first
+busier() { "$B" diff --json "$1.db" "$2.db" 2>err | python3 -c 'import json, sys
+says = json.load(sys.stdin)["says"]
+print(says[:says.index("; the run")] if "; the run" in says else "")'; }
+is that_others_had_more_is_said_first "the machine was busier in B: other programs had 0.90 CPUs in B, 0.20 in A; work itself used 800 ms in B, \
+800 ms in A ('--comm work' compares that alone)" "$(busier quiet loud)"
+is or_that_they_had_less "the machine was busier in A: other programs had 0.20 CPUs in B, 0.90 in A; work itself used 800 ms in B, 800 ms in A \
+('--comm work' compares that alone)" "$(busier loud quiet)"
+is but_not_of_what_the_program_started "" "$(busier quiet grown)"
+is nor_of_a_run_that_is_longer "" "$(busier quiet long)"
