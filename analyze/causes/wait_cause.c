@@ -465,8 +465,9 @@ const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p)
 		->name;
 }
 
-const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
-			       uint32_t uraw, bool kernel, bool *missing)
+const struct label *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
+				       uint32_t uraw, bool kernel,
+				       bool *missing)
 {
 	const struct stacks_group g = { .cpu = -1, .kraw = kraw, .uraw = uraw };
 	const struct label_list *l = cause_read(c, &g);
@@ -483,9 +484,9 @@ const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 							   cause_scheduler) &&
 					     !cause_takes_lock(f->name)
 				   : !cause_is_library(f, true))
-			return cause_is_code(f) ? f->name : "";
+			return cause_is_code(f) ? f : NULL;
 	}
-	return "";
+	return NULL;
 }
 
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l)

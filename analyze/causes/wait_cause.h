@@ -81,13 +81,14 @@ const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p);
 /* Leaves only the place and its callers of the frames of a wait, which are
  * outermost first; nothing of a stack without such a place. */
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l);
-/* Returns the function that called what an event of these stacks is of, "" if
+/* Returns the function that called what an event of these stacks is of, NULL if
  * it is not known: of the kernel, the innermost one outside of the scheduler,
  * tracing and locks; of a program (kernel: false, or the stack has none of
  * these) outside the libraries of C and C++. *missing: a caller in between is
  * STACK_NAMES_GAP. Valid until labels change. */
-const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
-			       uint32_t uraw, bool kernel, bool *missing);
+const struct label *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
+				       uint32_t uraw, bool kernel,
+				       bool *missing);
 /* Returns in what a stack of the kernel was taken, as far as its functions
  * tell; of a softirq how it was entered, and *vector, -1 if that is not known.
  */

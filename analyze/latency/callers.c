@@ -63,17 +63,18 @@ int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 	int rc = offcpu_stack_of(&c->events, e, &s, err);
 	uint64_t word[2] = { (uint64_t)s.kraw << 32 | s.uraw, kernel };
 	uint64_t hash = hash_u64s(word, 2, 0);
-	const char *text;
+	const struct label *f;
 	bool missing;
 	char gap[512];
 
 	*name = table_find_hash(&c->by_stack, hash);
 	if (rc < 0 || *name != TABLE_NONE)
 		return rc < 0 ? -1 : 0;
-	text = wait_causes_caller(c->words, s.kraw, s.uraw, kernel, &missing);
-	if (missing && *text)
-		snprintf(gap, sizeof(gap), STACK_NAMES_GAP " < %.400s", text);
-	*name = intern_add(c->names, missing && *text ? gap : text);
+	f = wait_causes_caller(c->words, s.kraw, s.uraw, kernel, &missing);
+	if (missing && f)
+		snprintf(gap, sizeof(gap), STACK_NAMES_GAP " < %.400s",
+			 f->name);
+	*name = intern_add(c->names, !f ? "" : missing ? gap : f->name);
 	table_add(&c->by_stack, hash, *name);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "analyze/latency/calls.h"
 #include "analyze/latency/pair_kinds.h"
+#include "analyze/samples/payloads.h"
 #include "analyze/names/data_maps.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -27,15 +28,6 @@ bool futexes_is(const char *call)
 	return any_where(FUTEX_CALLS, i, !strcmp(call, futex_calls[i]));
 }
 
-static size_t futexes_field(const struct field_def *def, size_t n,
-			    const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(def[i].name, name))
-			return i + 1;
-	return 0;
-}
-
 bool futexes_find(const char *event, const struct field_def *def, size_t n,
 		  struct futex_at *out)
 {
@@ -49,8 +41,8 @@ bool futexes_find(const char *event, const struct field_def *def, size_t n,
 			continue;
 		snprintf(call, sizeof(call), "%.*s", (int)len, rest);
 		*out = (struct futex_at){
-			futexes_field(def, n, k->tag ? "args" : "uaddr"),
-			k->tag ? futexes_field(def, n, k->tag) : 0,
+			payload_field(def, n, k->tag ? "args" : "uaddr"),
+			payload_field(def, n, k->tag),
 		};
 		return k->tag ? out->addr && out->number &&
 					def[out->addr - 1].is_blob

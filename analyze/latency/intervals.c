@@ -180,10 +180,7 @@ static size_t intervals_field(const struct intervals *iv, uint32_t type,
 	size_t n;
 	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
 
-	for (size_t i = 0; name && i < n; i++)
-		if (!strcmp(def[i].name, name))
-			return i + 1;
-	return 0;
+	return payload_field(def, n, name);
 }
 
 static bool intervals_is_own(const struct intervals *iv,

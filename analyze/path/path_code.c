@@ -129,6 +129,20 @@ bool path_locks_is(struct path_locks *l, int64_t event)
 	return l->lock[id];
 }
 
+const char *path_locks_in(struct path_run *r, int64_t event)
+{
+	const struct offcpu_stack *at = causes_stack(r->causes, event);
+	const struct label *f = NULL;
+	bool missing;
+
+	/* of a futex no function of the kernel tells which one it is */
+	for (int kernel = 0; at && !f && kernel < 2; kernel++)
+		if (!kernel || wait_causes_get(r->words, -1, at) != WAIT_FUTEX)
+			f = wait_causes_caller(r->words, at->kraw, at->uraw,
+					       kernel, &missing);
+	return f ? label_shown(f) : "code that is not known";
+}
+
 int64_t path_locks_on_way(struct path_locks *l, const struct chain *c,
 			  const struct chain_segment *s)
 {

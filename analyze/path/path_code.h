@@ -53,6 +53,10 @@ void path_locks_release(struct path_locks *l);
 /* Returns whether the wait that began with an event, its switch out, is for a
  * lock. Each stack is looked at once. */
 bool path_locks_is(struct path_locks *l, int64_t event);
+/* Returns the function that takes the lock which such a wait is for: the
+ * innermost one that has a name, outside of the libraries of C and C++, and
+ * of the kernel only if no such one is known. */
+const char *path_locks_in(struct path_run *r, int64_t event);
 /* Returns the switch out of the innermost wait for a lock on the way from the
  * asker of a chain to a piece of it, which is what the lock's holder did
  * meanwhile; 0: there is none. */

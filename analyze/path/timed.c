@@ -61,6 +61,12 @@ void timed_begin(struct timed *d, const struct timed_ask *ask)
 	d->t.between = waits ? BETWEEN_WAITS : BETWEEN;
 }
 
+static void timed_add(struct timed *d, const char *what, const char *of,
+		      const char *by, struct timings_item item)
+{
+	timings_add(&d->t, (const char *const[]){ what, of, by }, item);
+}
+
 static void timed_take(void *arg, const struct interval *i, const char *kind,
 		       const char *name, const struct intervals_thread *t)
 {
@@ -79,14 +85,14 @@ static void timed_take(void *arg, const struct interval *i, const char *kind,
 		return;
 	}
 	range = interval_range(i, run->from, run->to);
-	timings_add(&d->t, (const char *const[TIMINGS_KEYS]){ kind, name },
-		    (struct timings_item){
-			    .at = i->end != INTERVAL_NEVER ? i->end : at,
-			    .least = range.least,
-			    .most = range.most,
-			    .proved = i->verdict == INTERVAL_PROVED,
-			    .cut = i->verdict == INTERVAL_BEFORE ||
-				   i->verdict == INTERVAL_UNFINISHED });
+	timed_add(d, kind, name, NULL,
+		  (struct timings_item){
+			  .at = i->end != INTERVAL_NEVER ? i->end : at,
+			  .least = range.least,
+			  .most = range.most,
+			  .proved = i->verdict == INTERVAL_PROVED,
+			  .cut = i->verdict == INTERVAL_BEFORE ||
+				 i->verdict == INTERVAL_UNFINISHED });
 }
 
 static void timed_take_interval(void *arg, const struct interval *i)
@@ -371,10 +377,11 @@ static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 			thread_names_role(itself && g->thread == thread
 						  ? itself
 						  : path_comm(r, g->thread));
-		char *where = mem_printf(
-			"%s%s", lock ? TIMED_LOCK : "",
-			shared && !lock ? ""
-					: path_function(r, lock ?: g->out));
+		char *where =
+			lock ? mem_printf(TIMED_LOCK "%s",
+					  path_locks_in(r, lock))
+			     : mem_strdup(shared ? ""
+						 : path_function(r, g->out));
 		const char *key[] = { path_doing(g->state), who, where };
 		size_t n = 0;
 		const struct path_code_sample *at =
@@ -528,28 +535,21 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 		item.most = pc.to - pc.from;
 		item.least = proved ? item.most : 0;
 		if (pc.state == PIECE_RUN && cpu >= 0 && pc.cpu != cpu)
-			timings_add(&d->t,
-				    (const char *const[TIMINGS_KEYS]){
-					    "migrated", who },
-				    (struct timings_item){ .at = pc.from,
-							   .proved = true });
+			timed_add(d, "migrated", who, NULL,
+				  (struct timings_item){ .at = pc.from,
+							 .proved = true });
 		/* it could have gone on, so another one took the CPU */
 		if (piece_is_runnable(&pc) && offcpu_state(pc.bits)[0] == 'R' &&
 		    timeline_on(r->t, cpu, pc.from, &on) && on.to > pc.from &&
 		    on.thread != TIMELINE_NONE) {
 			char *by = thread_names_role(path_comm(r, on.thread));
 
-			timings_add(
-				&d->t,
-				(const char *const[]){ "preempted", who, by },
-				item);
+			timed_add(d, "preempted", who, by, item);
 			free(by);
 		}
 		if (piece_is_runnable(&pc))
-			timings_add(&d->t,
-				    (const char *const[TIMINGS_KEYS]){
-					    path_doing(chain_own(&pc)), who },
-				    item);
+			timed_add(d, path_doing(chain_own(&pc)), who, NULL,
+				  item);
 		if (pc.state == PIECE_READY) {
 			const char *cpus =
 				proofs_held(r->proofs, thread, &pc).cpus;
@@ -559,12 +559,8 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 			item.most = timed_idle(r, &pc, cpus);
 			item.least = item.proved ? item.most : 0;
 			if (item.most)
-				timings_add(&d->t,
-					    (const char *const[TIMINGS_KEYS]){
-						    "ready while another CPU "
-						    "was idle",
-						    who },
-					    item);
+				timed_add(d, "ready while another CPU was idle",
+					  who, NULL, item);
 		}
 		if (pc.state == PIECE_RUN)
 			cpu = pc.cpu;

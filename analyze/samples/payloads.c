@@ -524,6 +524,14 @@ const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 	return t->payload->fmt.def;
 }
 
+size_t payload_field(const struct field_def *def, size_t n, const char *name)
+{
+	for (size_t i = 0; name && i < n; i++)
+		if (!strcmp(def[i].name, name))
+			return i + 1;
+	return 0;
+}
+
 int payloads_fields(struct payloads *ps, const struct event_row *e,
 		    const struct field **out, struct err *err)
 {

@@ -26,6 +26,9 @@ const char *payloads_text(struct payloads *ps, const struct event_row *e,
 /* Returns whether the text of an event is what its writer called it: an event
  * of ftrace's markers, in each version, or trace_marker of other recorders. */
 bool payloads_is_message(const char *event);
+/* Returns the number of the field with a name + 1; 0: there is none, or name is
+ * NULL. */
+size_t payload_field(const struct field_def *def, size_t n, const char *name);
 /* Returns the n fields of events of this type; NULL and 0 if they have none. */
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 				      size_t *n);

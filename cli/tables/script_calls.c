@@ -51,15 +51,6 @@ struct script_calls {
 	char text[CALLS_TEXT], clean[CALLS_TEXT * 4];
 };
 
-static size_t calls_field(const struct field_def *def, size_t n,
-			  const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(def[i].name, name))
-			return i + 1;
-	return 0;
-}
-
 static int calls_read_types(struct script_calls *c, struct store *db,
 			    struct err *err)
 {
@@ -87,19 +78,19 @@ static int calls_read_types(struct script_calls *c, struct store *db,
 					 &rest, &len))
 				t.what = known[i].what;
 		t.big = !strcmp(rows_text(r, INTERVAL_TYPES_ARCH), "s390x");
-		t.func = calls_field(def, n, "func_name")
-				 ?: calls_field(def, n, "ip_name");
-		t.parent = calls_field(def, n, "parent_ip_name");
-		t.depth = calls_field(def, n, "depth");
-		t.from = calls_field(def, n, "calltime");
-		t.to = calls_field(def, n, "rettime");
-		t.ret = calls_field(def, n, "retval");
-		t.args = calls_field(def, n, "args");
+		t.func = payload_field(def, n, "func_name")
+				 ?: payload_field(def, n, "ip_name");
+		t.parent = payload_field(def, n, "parent_ip_name");
+		t.depth = payload_field(def, n, "depth");
+		t.from = payload_field(def, n, "calltime");
+		t.to = payload_field(def, n, "rettime");
+		t.ret = payload_field(def, n, "retval");
+		t.args = payload_field(def, n, "args");
 		t.returns = strstr(rows_text(r, INTERVAL_TYPES_NAME),
 				   "fgraph_retaddr") &&
-			    !calls_field(def, n, "retaddr");
+			    !payload_field(def, n, "retaddr");
 		/* a text has what the kernel printed */
-		if (!t.func || calls_field(def, n, "took_ns") ||
+		if (!t.func || payload_field(def, n, "took_ns") ||
 		    (t.what == CALLS_FUNCTION ? !t.parent : !t.depth) ||
 		    (t.what == CALLS_EXIT && (!t.from || !t.to)))
 			t.what = CALLS_NONE;
