@@ -154,19 +154,6 @@ void record_chains_late_map(struct stitch *st, uint32_t process,
 			    st->rec->off, NULL);
 }
 
-/* Returns whether another process may have mapped code for this one that is in
- * the chain. */
-static bool is_of_kin(struct stitch *st, const struct process *p,
-		      const struct addrs *a, uint64_t mask)
-{
-	for (size_t i = 0; p->kin && i < a->n; i++)
-		if (!space_find(&p->space, a->ip[i] & mask,
-				record_time(st->rec)) &&
-		    tasks_kin_maps(st->tasks, p, a->ip[i] & mask))
-			return true;
-	return false;
-}
-
 static bool stitch_is_data(void *arg, const struct region *r, uint64_t addr)
 {
 	const struct stitch *st = arg;
@@ -256,8 +243,15 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	}
 	bool was_partial = in.partial;
 
+	/* another process may have mapped code of the chain for this one */
 	in.partial = !in.uncertain &&
-		     (was_partial || lost || is_of_kin(st, p, a, in.mask));
+		     (was_partial || lost ||
+		      (p->kin &&
+		       any_where(a->n, i,
+				 !space_find(&p->space, a->ip[i] & in.mask,
+					     record_time(st->rec)) &&
+					 tasks_kin_maps(st->tasks, p,
+							a->ip[i] & in.mask))));
 	if (in.uncertain || in.partial != was_partial)
 		raw = resolve_user(st->resolve, &in, a, &found);
 	return raw;

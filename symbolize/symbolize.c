@@ -440,17 +440,6 @@ static struct identity_seen symbolize_see(const struct name_source *names,
 	return seen;
 }
 
-/* Returns whether what was mapped is of the length of the file of which a
- * report was kept. If not, the file itself tells whether it is. */
-static bool symbolize_is_mapped_so(const struct image *img,
-				   const struct image_report *rep)
-{
-	const struct identity_code code = { .seg = rep->seg,
-					    .n_seg = rep->n_seg };
-
-	return identity_maps(&code, img->part, img->n_part);
-}
-
 /* The best of the files that the user gives for an image. */
 struct symbolize_best {
 	char path[PATH_SIZE]; /* "": there is none */
@@ -562,8 +551,12 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	    (img->kind == IMAGE_FILE ||
 	     (img->kind == IMAGE_VDSO && img->id_len)))
 		in->said = identity_judge_id(sy, img);
+	/* if what was mapped is of another length than the file of which a
+	 * report was kept, the file itself tells whether it is that */
 	if (told && in->said.is != IDENTITY_PROVED &&
-	    !symbolize_is_mapped_so(img, rep)) {
+	    !identity_maps(&(struct identity_code){ .seg = rep->seg,
+						    .n_seg = rep->n_seg },
+			   img->part, img->n_part)) {
 		report_release(rep);
 		told = false;
 	}

@@ -70,14 +70,6 @@ static uint32_t fleet_samples_raw(const struct fleet *f, int64_t raw)
 	return raw > 0 && (uint64_t)raw < f->n_chain ? (uint32_t)raw : 0;
 }
 
-/* As in a sum of samples: one whose weight is not known counts as 1. */
-static uint64_t fleet_samples_weight(const struct event_row *e)
-{
-	if (!e->weighed)
-		return 1;
-	return e->weight > 0 ? (uint64_t)e->weight : 0;
-}
-
 static uint32_t fleet_samples_class_of(struct fleet_rows *r,
 				       const struct event_row *e)
 {
@@ -143,7 +135,10 @@ static int fleet_samples_read_next(struct fleet_rows *r,
 			.time = e.timed ? fleet_time(r->capture, e.time) : 0,
 			.cpu = e.on_cpu ? fleet_small(e.cpu) : -1,
 			.n = 1,
-			.weight = fleet_samples_weight(&e),
+			/* as in a sum of samples: 1 if it is not known */
+			.weight = !e.weighed	 ? 1
+				  : e.weight > 0 ? (uint64_t)e.weight
+						 : 0,
 		};
 
 		if (e.verdict > 0 && e.verdict < 32)

@@ -79,9 +79,7 @@ static bool source_is_source(const char *path)
 	};
 	const char *dot = strrchr(path_base(path), '.');
 
-	if (!dot)
-		return false;
-	return any_where(ARRAY_SIZE(end), i, !strcmp(dot + 1, end[i]));
+	return dot && any_where(ARRAY_SIZE(end), i, !strcmp(dot + 1, end[i]));
 }
 
 /* Writes the path without ".", ".." and double slashes, so that no part of it

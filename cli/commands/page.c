@@ -81,6 +81,7 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.absolute = absolute,
+		.wall = offcpu_opts.wall,
 		.samples = by_samples(),
 		.names = chosen_names,
 		.match = match_opts(),
@@ -94,10 +95,11 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; !rc && k < s->side[i].n; k++)
 			rc = input_apart(s->side[i].path[k], out_path, err);
-	if (!rc && absolute && s->side[0].n + s->side[1].n > 2)
+	if (!rc && (absolute || what.wall) && s->side[0].n + s->side[1].n > 2)
 		rc = err_set(err, ERR_USAGE,
 			     "a page compares the numbers of two recordings; "
-			     "leave out --absolute for several runs");
+			     "leave out --%s for several runs",
+			     what.wall ? "wall" : "absolute");
 	if (!rc)
 		rc = diff_model_read(&m, s, &what, &none, &status, err);
 	const char *path = rc ? NULL : input_path(ask, (int)b->n, b->path, err);
@@ -115,12 +117,9 @@ static int page_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	const char *path;
 
-	if (offcpu_opts.wall && (diff || by_given()))
+	if (offcpu_opts.wall && by_given())
 		return err_set(err, ERR_USAGE,
-			       "--wall counts time: leave out %s",
-			       diff && by_given() ? "--diff, --by"
-			       : diff		  ? "--diff"
-						  : "--by");
+			       "--wall counts time: leave out --by");
 	if (absolute && !diff)
 		return err_set(err, ERR_USAGE,
 			       "--absolute is for --diff: add it, and a second "

@@ -279,12 +279,10 @@ static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 	static const char *const packed[] = { "", ".gz", ".zst" };
 	struct stat st;
 
-	for (size_t i = 0; i < ARRAY_SIZE(packed); i++)
-		if ((size_t)snprintf(out, PATH_SIZE, "%.*s/%s%s", (int)n, dir,
-				     name, packed[i]) < PATH_SIZE &&
-		    jitted_is_file(out, &st))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(packed), i,
+			 (size_t)snprintf(out, PATH_SIZE, "%.*s/%s%s", (int)n,
+					  dir, name, packed[i]) < PATH_SIZE &&
+				 jitted_is_file(out, &st));
 }
 
 /* Returns the capture's folder, or the folder that is the capture; to be freed.

@@ -70,12 +70,15 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 		   compare_event(&m->c) ? compare_event(&m->c)
 					: "several events");
 	json_bool(&j, "absolute", m->c.d->absolute);
+	json_bool(&j, "times", m->c.between > 0);
 	json_uint(&j, "nodes", m->all->n);
 	/* alone, images, cause, [of each side: what it is, how far it can be
 	 * trusted], [what changed by self, by total] */
 	page_diff_put_sentence(&m->c, diff_tell_alone, 0, &j, "alone");
 	page_diff_put_sentence(&m->c, diff_tell_images, 0, &j, "images");
-	page_diff_put_sentence(&m->c, diff_tell_cause, 0, &j, "cause");
+	page_diff_put_sentence(
+		&m->c, m->c.between > 0 ? diff_tell_cause : diff_tell_moved, 0,
+		&j, "cause");
 	json_array(&j, "sides");
 	for (int side = 0; side < 2; side++) {
 		json_array(&j, NULL);

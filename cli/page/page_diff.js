@@ -93,9 +93,10 @@ const changeOf = at => diff.row[at] < 0 ? 0 :
 const sizeOf = (weight, side) => diff.absolute ? weight :
 	100 * weight / diff.weights[side];
 
-const inSize = v => diff.absolute ? grouped(v) : percent(v, 100);
+const inSize = v => diff.times ? inTime(v) : diff.absolute ? grouped(v) :
+	percent(v, 100);
 const inSteps = v => (v < 0 ? "\u2212" : "+") + (diff.absolute ?
-	grouped(Math.abs(v)) : Math.abs(v).toFixed(2) + " points");
+	inSize(Math.abs(v)) : Math.abs(v).toFixed(2) + " points");
 
 // Returns a colour between two, of n equal steps.
 function shade(from, to, part, light)
@@ -231,10 +232,10 @@ function fillChanges()
 {
 	const by = view.diff.by, body = $("changed").tBodies[0];
 	const all = diff.functions.map((f, row) => row);
-	const some = all.filter(row => diff.functions[row][by].change ||
-				row === diff.cause_row);
 	// the largest ones tell where to look, though chance can explain them
 	const size = row => Math.abs(diff.functions[row][by].excess);
+	const some = all.filter(row => size(row) &&
+		diff.functions[row][by].change || row === diff.cause_row);
 	const rows = some.length ? some : all.filter(size);
 	const most = some.length ? DIFF_ROWS : DIFF_UNPROVED;
 

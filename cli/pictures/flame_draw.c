@@ -228,20 +228,6 @@ void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
 			    offcpu_reason(s));
 }
 
-/* Notes which intervals are drawn, and how many are not. */
-static void drawing_note_intervals(struct drawing *d,
-				   const struct wall_intervals *s)
-{
-	if (*s->premise)
-		drawing_say(d, "their times are proved %s", s->premise);
-	if (s->unknown)
-		drawing_say(
-			d,
-			"not drawn: %s whose time is not known ('backstitch "
-			"latency' counts them by reason)",
-			HUMAN_GROUPED(s->unknown));
-}
-
 /* ---- stacks */
 
 void drawing_group(struct drawing *d, const char *name, struct label_list *l)
@@ -526,8 +512,13 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			    HUMAN_NS(waits.ns[OFFCPU_BACK]));
 		drawing_note_waits(d, &waits);
 	}
-	if (pairs)
-		drawing_note_intervals(d, &intervals);
+	if (pairs && *intervals.premise)
+		drawing_say(d, "their times are proved %s", intervals.premise);
+	if (pairs && intervals.unknown)
+		drawing_say(d,
+			    "not drawn: %s whose time is not known "
+			    "('backstitch latency' counts them by reason)",
+			    HUMAN_GROUPED(intervals.unknown));
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);
 	drawing_note_part(d, d->bogus,

@@ -296,16 +296,6 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 /* Findings of each test in JSON. */
 #define KEPT 100000
 
-static const char *sframe_check_word(const struct sframe_report *r,
-				     unsigned int t)
-{
-	if (!r->asked[t] && !r->found[t])
-		return "-";
-	if (!r->found[t])
-		return "ok";
-	return sframe_tests[t].note ? "note" : "ERROR";
-}
-
 static uint64_t sframe_check_count_errors(const struct sframe_report *r)
 {
 	uint64_t n = 0;
@@ -325,7 +315,10 @@ static void sframe_check_put_report(const char *path,
 	printf("\n  %-10s  %-6s %12s %12s\n", "test", "", "looked at", "found");
 	for (unsigned int t = 0; t < SFRAME_TESTS; t++)
 		printf("  %-10s  %-6s %12" PRIu64 " %12" PRIu64 " %s\n",
-		       sframe_tests[t].name, sframe_check_word(r, t),
+		       sframe_tests[t].name,
+		       r->found[t]   ? sframe_tests[t].note ? "note" : "ERROR"
+		       : r->asked[t] ? "ok"
+				     : "-",
 		       r->asked[t], r->found[t], sframe_tests[t].unit);
 	if (r->no_code)
 		puts("\nno code to compare with: a debug file");

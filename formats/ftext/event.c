@@ -121,11 +121,9 @@ static bool ftext_is_function(struct scan s)
 	if (!scan_take(&caller, " <-"))
 		return false;
 	caller = scan_token(caller);
-	for (size_t i = 0; i < caller.n; i++)
-		if (!scan_is_word(caller.p[i]) &&
-		    !memchr(".+/$", caller.p[i], 4))
-			return false;
-	return caller.n > 0;
+	return caller.n && !any_where(caller.n, i,
+				      !scan_is_word(caller.p[i]) &&
+					      !memchr(".+/$", caller.p[i], 4));
 }
 
 /* The sums of a window of osnoise: eight or nine numbers. */

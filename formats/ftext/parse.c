@@ -37,11 +37,6 @@ static bool line_take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 	return whole <= INT64_MAX;
 }
 
-static bool line_is_flag(char c)
-{
-	return scan_is_word(c) || c == '.' || c == '#' || c == '?';
-}
-
 /* Verbose tables and trace-cmd report -R print a number. */
 static void line_set_flag_bits(uint64_t flags, struct line *out)
 {
@@ -65,7 +60,8 @@ static bool line_take_flags_time(struct scan *s, struct line *out)
 		if (n < FLAGS_MIN || n > FLAGS_MAX || n > token.n)
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (!line_is_flag(token.p[i]))
+			if (!scan_is_word(token.p[i]) &&
+			    !memchr(".#?", token.p[i], 3))
 				return false;
 		line_set_flags(scan_head(token, n), out);
 		scan_skip(&t, n);

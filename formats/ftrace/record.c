@@ -96,15 +96,6 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		ft_add_ref(ft, ev, CLASS_COMM, FT_SAVED);
 }
 
-/* The process of a thread; rec: of the thread that was running. */
-static int32_t ft_task_process(const struct ft *ft, int64_t tid,
-			       const struct record *rec)
-{
-	if (tid == rec->tid)
-		return rec->pid;
-	return tid ? ft_tgid_of(ft, (int32_t)tid) : 0;
-}
-
 /* What is saved of another thread's process may be of a later thread. */
 static void ft_task_set_tid(int64_t tid, struct record *rec)
 {
@@ -142,8 +133,12 @@ static int ft_task_record(struct ft *ft, const struct ft_type *t,
 		if (task.event.role == ROLE_EXEC)
 			task_exec_record(rec);
 	} else if (ref->kind == CLASS_FORK) {
+		int64_t tid = task.event.tid2;
+
 		task_fork_record(&task.event, rec->pid,
-				 ft_task_process(ft, task.event.tid2, rec),
+				 tid == rec->tid ? rec->pid
+				 : tid		 ? ft_tgid_of(ft, (int32_t)tid)
+						 : 0,
 				 rec);
 	} else {
 		task_exit_record(rec);

@@ -549,10 +549,8 @@ static bool perf_apart(const struct source *src)
 {
 	const struct perf *p = (const struct perf *)src;
 
-	for (size_t i = 0; i < p->n_file; i++)
-		if (!p->file[i].in.data)
-			return false;
-	return !p->stream && !p->src.info.compressed;
+	return !p->stream && !p->src.info.compressed &&
+	       !any_where(p->n_file, i, !p->file[i].in.data);
 }
 
 const struct source_ops perf_ops = {

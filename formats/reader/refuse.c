@@ -265,14 +265,6 @@ const char *formats_foreign(const void *head, size_t n)
 	return NULL;
 }
 
-static bool refuse_is_text(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!s[i])
-			return false;
-	return n > 0;
-}
-
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err)
 {
@@ -293,6 +285,6 @@ int formats_refuse(const char *path, const void *head, size_t n,
 		return err_set(err, ERR_FORMAT, "%s: %zu bytes are %s, %s",
 			       path, n, n ? "too few" : "an empty file", needs);
 	return err_set(err, ERR_FORMAT, "%s: this is %s, %s", path,
-		       refuse_is_text(head, n) ? "a text file" : "unknown data",
+		       memchr(head, 0, n) ? "unknown data" : "a text file",
 		       needs);
 }

@@ -159,14 +159,6 @@ int merge_load_chosen(struct merge *m, struct err *err)
 /* Times since 1970 are above this, and times since a boot below it. */
 #define CENTURY INT64_C(946684800000000000)
 
-static bool merge_all_walls(const struct merge *m)
-{
-	for (size_t i = 0; i < m->n_input; i++)
-		if (!m->input[i].has_wall || m->input[i].last == TIME_NONE)
-			return false;
-	return m->n_input > 0;
-}
-
 static int64_t merge_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -207,7 +199,10 @@ static int merge_compare_wall_end(const void *pa, const void *pb)
 
 size_t merge_choose(struct merge *m, const struct merge_choice *c)
 {
-	bool walls = merge_all_walls(m);
+	bool walls =
+		m->n_input && !any_where(m->n_input, i,
+					 !m->input[i].has_wall ||
+						 m->input[i].last == TIME_NONE);
 	int64_t newest = INT64_MIN;
 	size_t n = 0;
 

@@ -308,14 +308,6 @@ static void jit_put_names(const struct jit_hit *hit, char *out, size_t size)
 		snprintf(out + n, size - n, "|and %zu more", left);
 }
 
-static bool jit_has_one_name(const struct jit_hit *hit)
-{
-	for (size_t i = 1; i < hit->n; i++)
-		if (strcmp(hit->code[i]->name, hit->code[0]->name) != 0)
-			return false;
-	return true;
-}
-
 static void put_big_endian(uint8_t *out, uint64_t v)
 {
 	for (int i = 0; i < 8; i++)
@@ -354,19 +346,13 @@ static uint32_t jit_several_image(struct frames *fr, const struct jit_hit *hit)
 	if (*hit->image)
 		return *hit->image;
 	img.path = name;
-	if (jit_has_one_name(hit))
-		img.path = hit->code[0]->name;
-	else
+	if (any_where(hit->n, i,
+		      strcmp(hit->code[i]->name, hit->code[0]->name)))
 		jit_put_names(hit, name, sizeof(name));
+	else
+		img.path = hit->code[0]->name;
 	*hit->image = frames_image(fr, &img);
 	return *hit->image;
-}
-
-static bool jit_is_ambiguous(const struct frames *fr, uint32_t image)
-{
-	const char *path = frames_get_image(fr, image)->path;
-
-	return !strncmp(path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS));
 }
 
 /* Times of a capture may have any value, so the sum may wrap. */
@@ -433,7 +419,9 @@ uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 	if (hit.found == JIT_SEVERAL) {
 		f.image = jit_several_image(fr, &hit);
 		f.off = at->addr - hit.start;
-		f.flags |= jit_is_ambiguous(fr, f.image) ? FRAME_AMBIGUOUS : 0;
+		if (!strncmp(frames_get_image(fr, f.image)->path, JIT_AMBIGUOUS,
+			     strlen(JIT_AMBIGUOUS)))
+			f.flags |= FRAME_AMBIGUOUS;
 	} else {
 		f.image = jit_code_image(fr, hit.code[0]);
 		f.off = at->addr - hit.code[0]->start;

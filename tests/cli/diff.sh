@@ -608,6 +608,8 @@ bad=0
 	tr -d '\n' <page.html | grep -q '"sides":\[\["A: before.db, .*, cpu-clock, 378 samples","A: All user stacks [^"]*"\],\["B: before.db and 1 other run, cpu-clock, 861 samples","B, its first run: All user stacks [^"]*"\]\]' || bad=1
 "$B" page --diff --absolute before.db -- before.db after.db >page.html 2>err
 [ $? = 2 ] || bad=1
+"$B" page --diff --wall before.db -- before.db after.db >page.html 2>err
+[ $? = 2 ] && grep -q 'leave out --wall for several runs' err || bad=1
 ok a_page_compares_runs $bad
 
 # status: what grew by more than is allowed
@@ -796,3 +798,5 @@ is or_that_they_had_less "the machine was busier in A: other programs had 0.20 C
 ('--comm work' compares that alone)" "$(busier loud quiet)"
 is but_not_of_what_the_program_started "" "$(busier quiet grown)"
 is nor_of_a_run_that_is_longer "" "$(busier quiet long)"
+"$B" page --diff quiet.db loud.db 2>err | grep -q '"cause":"the machine was busier in B: other programs had 0.90 CPUs in B'
+ok a_page_says_so $?

@@ -368,6 +368,8 @@ do
 	stacked "l$i.txt" "1$i" 1400
 	stacked "x$i.txt" "2$i" 1400 LOST
 done
+"$B" page --diff --wall k1.txt l1.txt 2>err | grep -q '"times":true'
+ok "a_page_compares_waits" $?
 # pictured STATUS TEXT FILE...: of flame --diff --off-cpu; its titles are in said
 pictured() {
 	want=$1 text=$2

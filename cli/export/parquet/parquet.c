@@ -19,7 +19,7 @@
 /* Empty if all but c is 0. */
 struct pq_column {
 	const struct fleet_column *c;
-	/* Numbers as they are; of texts and hashes, their indexes in words. */
+	/* numbers: as they are. Texts and hashes: numbers in words. */
 	unsigned char *value;
 	size_t n, cap;	       /* values of the row group so far */
 	uint32_t *length;      /* of a list: values of each row */
@@ -539,10 +539,8 @@ struct parquet *parquet_open(const char *path, const struct fleet_table *table,
 	p->file = new_file_open(path, false, err);
 	if (p->file && !(out = new_file_stream(p->file)))
 		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	if (out)
-		p->pages = (struct pq_pages){ .out = out,
-					      .zstd = pack_zstd_new(err) };
-	if (!p->pages.zstd) {
+	p->pages.out = out;
+	if (!out || !(p->pages.zstd = pack_zstd_new(err))) {
 		parquet_close(p);
 		return NULL;
 	}
