@@ -235,6 +235,15 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 	return rc;
 }
 
+static const char *page_data_trust(const struct page_data *d)
+{
+	size_t n = d->stacks->n_event;
+
+	if (d->wall && d->n_trust > n)
+		return d->trust[n];
+	return d->event < 0 ? NULL : d->trust[d->event];
+}
+
 struct page_data *page_data_new(struct store *db, const char *path,
 				const struct page_opts *o,
 				struct page_shown *shown, struct err *err)
@@ -375,10 +384,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	*shown = (struct page_shown){
 		.stacks = d->stacks,
 		.event = d->event,
-		.trust = d->wall && d->n_trust > d->stacks->n_event
-				 ? d->trust[d->stacks->n_event]
-			 : d->event < 0 ? NULL
-					: d->trust[d->event],
+		.trust = page_data_trust(d),
 		.waits = page_waits_sums(d->waits),
 		.served = d->served,
 	};
