@@ -63,10 +63,13 @@ static struct path_sum own_take_behind(struct path_run *r,
 	return out;
 }
 
-/* Returns what of the cause of a wait is said: what memory is wanted for, and
- * what ended by a timeout that is no sleep. */
-static enum wait_cause own_cause(struct path_run *r, const struct path_sum *p,
-				 const struct proof_piece *pc)
+/* Sets what of the cause of a wait is printed: what memory is wanted for, and
+ * what ended by a timeout that is no sleep. A thread that slept did so even if
+ * no record tells which interrupt woke it: that of a timer has no entry on x86,
+ * and most wake-ups of 'record --waits' have no stack. */
+static void own_set_cause(struct path_run *r, struct path_sum *p,
+			  const struct proof_piece *pc,
+			  const struct proof_edge *e)
 {
 	enum wait_cause cause = wait_causes_get(
 		r->words, pc->bits, causes_stack(r->causes, pc->out));
@@ -78,13 +81,20 @@ static enum wait_cause own_cause(struct path_run *r, const struct path_sum *p,
 	case WAIT_NUMA:
 	case WAIT_DIRTY:
 	case WAIT_GUEST:
-		return cause;
+		p->cause = (uint8_t)cause;
+		break;
 	case WAIT_FUTEX:
 	case WAIT_POLL:
 	case WAIT_SOCKET:
-		return p->state == CHAIN_TIMER ? cause : WAIT_UNKNOWN;
+		if (p->state == CHAIN_TIMER)
+			p->cause = (uint8_t)cause;
+		break;
+	case WAIT_TIMER:
+		if (p->state == CHAIN_HARDIRQ && !causes_irq(r->causes, e))
+			p->state = CHAIN_TIMER;
+		break;
 	default:
-		return WAIT_UNKNOWN;
+		break;
 	}
 }
 
@@ -109,7 +119,11 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 		if (p->state == CHAIN_RUN || p->state == CHAIN_READY ||
 		    p->state == CHAIN_UNKNOWN)
 			continue;
-		p->cause = (uint8_t)own_cause(r, p, &pc);
+		const struct proof_edge e =
+			s->depth ? proofs_edge(r->proofs, c->path[s->path])
+				 : (struct proof_edge){ 0 };
+
+		own_set_cause(r, p, &pc, &e);
 		p->detail = path_call(r, thread, s->from);
 		if (p->thread == TIMELINE_NONE)
 			continue;

@@ -953,3 +953,21 @@ ok what_threads_took_to_free_memory_is_said $?
 "$B" path --pid 10 --cpus 1 --time 2.5, --waits "$work/reclaim.txt" 2>&1 | grep -q 'for reclaim'
 [ $? = 1 ]
 ok but_of_no_other_time $?
+
+# A timer's interrupt has no entry, and the wake-up no stack: that the thread
+# slept is known by its own.
+python3 - >"$work/slept.txt" <<'END'
+print("# tracer: nop\n#")
+LINE = "%17s-%-7d (%7d) [000] %s %.6f: %s"
+SWITCH = "sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120"
+STACK = "<stack trace>\n => __schedule\n => schedule\n => do_nanosleep\n => hrtimer_nanosleep\n => common_nsleep"
+for n in range(4):
+    for at, tid, flags, what in [
+            (0.0, 10, "d..2.", SWITCH % ("db", 10, "D", "other", 90)), (0.0, 10, "d..2.", STACK),
+            (0.9, 90, "dNh2.", "sched_waking: comm=db pid=10 prio=120 target_cpu=000"),
+            (0.901, 90, "d..2.", SWITCH % ("other", 90, "R", "db", 10))]:
+        print(LINE % ("other" if tid == 90 else "db", tid, 90 if tid == 90 else 10, flags, 1 + n + at, what))
+END
+"$B" path --pid 10 --cpus 1 "$work/slept.txt" >"$work/text" 2>&1
+grep -q '^db (10) waited [^;]*: 9[0-9.]* % sleeping' "$work/text" || { sed 's/^/# /' "$work/text"; false; }
+ok who_slept_waited_for_no_interrupt $?
