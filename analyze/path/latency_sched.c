@@ -22,10 +22,11 @@ bool latency_has_kind(const char *kind)
 }
 
 struct latency_sched *latency_sched_open(struct store *db, const char *path,
-					 struct err *err)
+					 bool calls, struct err *err)
 {
 	struct latency_sched *s = mem_new(1, sizeof(*s));
 
+	s->r.calls = calls;
 	s->ask.tid = s->ask.pid = -1;
 	s->r.ask = &s->ask;
 	if (path_open(&s->r, db, path, err)) {

@@ -32,9 +32,10 @@ struct latency_sched {
 bool latency_sched_has(const char *kind);
 /* Returns whether it is a kind of latency: one of these, or of pair_kinds[]. */
 bool latency_has_kind(const char *kind);
-/* Returns NULL and *err if there are no switches. */
+/* Returns NULL and *err if there are no switches. calls: as in struct path_run,
+ * for who prints chains. */
 struct latency_sched *latency_sched_open(struct store *db, const char *path,
-					 struct err *err);
+					 bool calls, struct err *err);
 void latency_sched_close(struct latency_sched *s);
 /* Calls fn for each interval of a kind, thread by thread. */
 void latency_sched_each(struct latency_sched *s, const char *kind,

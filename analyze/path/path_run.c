@@ -240,7 +240,7 @@ size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
 		      uint32_t but)
 {
 	struct path_name {
-		uint32_t most, threads;
+		uint32_t most, threads, first;
 		uint64_t ns, most_ns;
 	} *name = NULL, *of;
 	struct intern names = { 0 };
@@ -261,7 +261,10 @@ size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
 			of = mem_at(name, n_name, cap,
 				    intern_add(&names, path_comm(r, thread)));
 			if (!merge) {
+				const int32_t tid = timeline_tid(r->t, thread);
+
 				of->threads++;
+				of->first += causes_pid(r->causes, tid) == tid;
 				of->ns += ns;
 				if (ns > of->most_ns) {
 					of->most = thread;
@@ -271,6 +274,8 @@ size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
 				for (size_t k = i; k < end; k++) {
 					sum[k].thread = of->most;
 					sum[k].others = of->threads - 1;
+					sum[k].processes =
+						of->first == of->threads;
 				}
 			}
 		}

@@ -83,6 +83,7 @@ struct path_sum {
 	uint64_t ns;
 	uint64_t detailed; /* path_add_details(): of ns, that with .detail */
 	uint32_t others;   /* path_add_names(): further threads of its name */
+	bool processes;	   /* each of them is the first one of a process */
 };
 
 /* A thread of path_sum: any of the process that is asked for. */

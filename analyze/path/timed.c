@@ -663,7 +663,8 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 			rc = timed_read_pairs(d, d->ask.kind, db, path, err);
 			break;
 		}
-		struct latency_sched *s = latency_sched_open(db, path, err);
+		struct latency_sched *s =
+			latency_sched_open(db, path, false, err);
 
 		if (!s)
 			return -1;

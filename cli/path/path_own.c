@@ -168,8 +168,9 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 		} else {
 			safe_text_put(out, path_comm(r, p->thread), 0, 0);
 			if (p->others)
-				fprintf(out, " (%s threads)",
-					HUMAN_GROUPED(p->others + 1ULL));
+				fprintf(out, " (%s %s)",
+					HUMAN_GROUPED(p->others + 1ULL),
+					p->processes ? "processes" : "threads");
 			else
 				fprintf(out, " (%d)",
 					timeline_tid(r->t, p->thread));

@@ -191,8 +191,9 @@ void path_put_sums(const struct path_run *r, struct path_sum *sum, size_t n,
 			HUMAN_PERCENT(sum[i].ns, all));
 		if (sum[i].others) {
 			safe_text_put(out, path_comm(r, sum[i].thread), 0, 0);
-			fprintf(out, " (%s threads)",
-				HUMAN_GROUPED(sum[i].others + 1ULL));
+			fprintf(out, " (%s %s)",
+				HUMAN_GROUPED(sum[i].others + 1ULL),
+				sum[i].processes ? "processes" : "threads");
 		} else {
 			path_put_thread(r, sum[i].thread, out);
 		}

@@ -921,7 +921,7 @@ for i in range(6):
 waits(106, "cp", 31, .5)
 END
 "$B" path --pid 10 --cpus 1 "$work/many.txt" >"$work/text" 2>&1
-tr '\n' ' ' <"$work/text" | grep -q 'waiting for dd (6 threads), [0-9.]* % waiting for cp (31).*behind these waits: [0-9.]* % dd (6 threads) computing, [0-9.]* % cp computing' ||
+tr '\n' ' ' <"$work/text" | grep -q 'waiting for dd (6 processes), [0-9.]* % waiting for cp (31).*behind these waits: [0-9.]* % dd (6 processes) computing, [0-9.]* % cp computing' ||
 	{
 		sed 's/^/# /' "$work/text"
 		false
