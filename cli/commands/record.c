@@ -254,6 +254,25 @@ static void record_follow(const struct rings *rings)
 	rings_begin(rings);
 }
 
+/* Returns whether perf handles SIGTERM: before, that ends it without a capture.
+ */
+static bool record_perf_may_end(void)
+{
+	unsigned long long caught = 0;
+	char line[256];
+
+	snprintf(line, sizeof(line), "/proc/%d/status", (int)record_perf);
+	FILE *f = fopen(line, "re");
+
+	while (f && !caught && fgets(line, sizeof(line), f))
+		caught = !strncmp(line, "SigCgt:", 7)
+				 ? strtoull(line + 7, NULL, 16)
+				 : 0;
+	if (f)
+		fclose(f);
+	return caught >> (SIGTERM - 1) & 1;
+}
+
 /* Returns the status of the program, which perf passes on as a shell would. A
  * process or all CPUs have none, and Ctrl-C is how their recording ends. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
@@ -325,8 +344,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			poll(ends, ends[1].revents ? 1 : 2,
 			     rings || want.pid || want.n_program ? LOOK_MS
 								 : READ_MS);
-		/* again, as perf may not have been ready for the first one */
-		if (ends[1].revents)
+		if (ends[1].revents && record_perf_may_end())
 			record_on_signal(SIGTERM);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
