@@ -894,7 +894,7 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 					   .by = l->o->by_field };
 
 	if (l->o->kind && latency_sched_has(l->o->kind)) {
-		l->sched = latency_sched_open(db, path, true, err);
+		l->sched = latency_sched_open(db, path, l->o->worst > 0, err);
 		if (!l->sched)
 			return -1;
 		timeline_span(l->sched->r.t, &l->first, &l->last);
@@ -902,7 +902,7 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		return 0;
 	}
 	if (!strcmp(l->o->by, "behind") || l->o->worst) {
-		l->sched = latency_sched_open(db, path, true, err);
+		l->sched = latency_sched_open(db, path, l->o->worst > 0, err);
 		if (!l->sched && !strcmp(l->o->by, "behind"))
 			return -1;
 	}

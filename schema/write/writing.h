@@ -227,10 +227,10 @@ int sample_groups_event(struct maker *mk, const struct capture_map *c,
 			struct err *err);
 int sample_groups_request(struct maker *mk, const struct fact_request *q,
 			  struct err *err);
-/* Leaves the groups that the database has taken over. */
 /* Notes that SQL has written rows of table sample_group, so that those in
  * memory are not all there are. */
 void sample_groups_by_sql(struct maker *mk);
+/* Leaves the groups that the database has taken over. */
 void sample_groups_free(struct sample_groups *sg, const struct store *db);
 
 /* deferral.c: adds up how long requests waited. Takes a request and the type
