@@ -750,9 +750,11 @@ print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 1
 	ok advice_is_not_of_a_recorder_that_was_not_used $?
 	tr -s ' \n' ' ' <out | grep -q 'larger buffers: backstitch record --waits --again, with the same arguments'
 	ok but_of_the_one_that_was $?
-	sqlite3 advice.db "UPDATE internal_user_trust
-		SET judged = 'fabricated (no frame pointers)', frames = NULL
-		WHERE type IN (SELECT id FROM event_type WHERE name NOT LIKE '%sched%')"
+	# how many switches a recording has for each sample differs
+	sqlite3 advice.db "DELETE FROM internal_user_trust
+		WHERE type IN (SELECT id FROM event_type WHERE name LIKE '%sched%');
+		UPDATE internal_user_trust
+		SET judged = 'fabricated (no frame pointers)', frames = NULL"
 	"$B" check advice.db | tr -s ' \n' ' ' >out
 	grep -q "'backstitch record --waits --dump 16K' may mend" out || { sed 's/^/# /' out; false; }
 	ok dumps_are_asked_for_as_record_takes_them $?
