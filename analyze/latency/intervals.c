@@ -561,7 +561,10 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 		for (size_t i = 0; i < iv->ask->n_pair; i++)
 			intervals_match(iv, &iv->own[i], type);
 		for (size_t i = 0; i < pair_kinds_n; i++)
-			if (kind ? !strcmp(kind, pair_kinds[i].word)
+			if (kind ? !strcmp(kind, pair_kinds[i].word) ||
+					    (iv->ask->also &&
+					     !strcmp(iv->ask->also,
+						     pair_kinds[i].word))
 			    : iv->ask->nested
 				    ? pair_kinds[i].again == PAIR_NEST ||
 					      pair_kinds[i].calls

@@ -26,6 +26,7 @@ extern const char intervals_by_caller[], intervals_by_lock[];
 
 struct intervals_ask {
 	const char *kind; /* NULL: all that were recorded */
+	const char *also; /* another one, besides kind; NULL: none */
 	/* Own pairs: "BEGIN,END[,FIELD...]". By default all of them, and of the
 	 * others none. */
 	const char *const *pair;

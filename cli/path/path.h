@@ -71,6 +71,10 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time);
  * are PATH_OWN; -1: none. */
 struct path_sum *path_own(struct path_run *r, const struct chain *c,
 			  uint32_t thread, int64_t process, size_t *n);
+/* Writes "prog (3 threads)" of a sum of several of one name, and returns true.
+ */
+bool path_put_several(const struct path_run *r, const struct path_sum *s,
+		      FILE *out);
 /* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
  * prog (4711) held", of n parts of `all` ns. in: the function; "": not known.
  */

@@ -165,15 +165,9 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 		      out);
 		if (p->thread == PATH_OWN) {
 			fputs("its own threads", out);
-		} else {
+		} else if (!path_put_several(r, p, out)) {
 			safe_text_put(out, path_comm(r, p->thread), 0, 0);
-			if (p->others)
-				fprintf(out, " (%s %s)",
-					HUMAN_GROUPED(p->others + 1ULL),
-					p->processes ? "processes" : "threads");
-			else
-				fprintf(out, " (%d)",
-					timeline_tid(r->t, p->thread));
+			fprintf(out, " (%d)", timeline_tid(r->t, p->thread));
 		}
 		fputs(p->lock ? " released" : "", out);
 	}
@@ -190,46 +184,52 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 	fputs(p->state == CHAIN_READY ? " had its CPU" : "", out);
 }
 
-/* How long the threads of a process freed memory. */
+/* How long the threads of a process freed memory, by kind. */
 struct own_memory {
 	const struct intervals *iv;
 	int64_t pid, from, to;
-	uint64_t ns, n;
+	struct {
+		uint64_t ns, n;
+	} of[2]; /* reclaim, compaction */
 };
 
 static void own_take_memory(void *arg, const struct interval *i)
 {
 	struct own_memory *m = arg;
+	const bool compacts =
+		!strcmp(m->iv->pair[i->pair].kind->word, "compaction");
 
 	if (i->verdict != INTERVAL_PROVED || i->begin < m->from ||
 	    i->end > m->to || intervals_thread(m->iv, i->thread)->pid != m->pid)
 		return;
-	m->ns += (uint64_t)(i->end - i->begin);
-	m->n++;
+	m->of[compacts].ns += (uint64_t)(i->end - i->begin);
+	m->of[compacts].n++;
 }
 
 void path_put_memory(const struct path_run *r, int64_t pid, int64_t from,
 		     int64_t to, FILE *out)
 {
-	static const char *const kinds[] = { "reclaim", "compaction" };
+	const struct intervals_ask ask = { .kind = "reclaim",
+					   .also = "compaction",
+					   .any = true };
+	struct own_memory m = { .pid = pid, .from = from, .to = to };
 	const char *before = "; its threads took ";
+	struct err err;
 
-	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
-		const struct intervals_ask ask = { .kind = kinds[k],
-						   .any = true };
-		struct own_memory m = { .pid = pid, .from = from, .to = to };
-		struct err err;
-		struct intervals *iv =
-			intervals_open(r->db, r->path, &ask, &err);
+	struct intervals *iv = intervals_open(r->db, r->path, &ask, &err);
 
-		m.iv = iv;
-		if (iv && !intervals_each(iv, own_take_memory, &m, &err) && m.n)
+	m.iv = iv;
+	if (iv && !intervals_each(iv, own_take_memory, &m, &err))
+		for (size_t k = 0; k < ARRAY_SIZE(m.of); k++) {
+			if (!m.of[k].n)
+				continue;
 			fprintf(out, "%s%s for %s of memory, %s", before,
-				HUMAN_NS(m.ns), kinds[k],
-				HUMAN_NOUN(m.n, "time"));
-		before = m.n ? ", " : before;
-		intervals_close(iv);
-	}
+				HUMAN_NS(m.of[k].ns),
+				k ? "compaction" : "reclaim",
+				HUMAN_NOUN(m.of[k].n, "time"));
+			before = ", ";
+		}
+	intervals_close(iv);
 }
 
 void path_put_own(const struct path_run *r, struct path_sum *own, size_t n,

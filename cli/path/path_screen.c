@@ -71,6 +71,17 @@ static void path_put_thread(const struct path_run *r, uint32_t thread,
 		fprintf(out, "thread %d", timeline_tid(r->t, thread));
 }
 
+bool path_put_several(const struct path_run *r, const struct path_sum *s,
+		      FILE *out)
+{
+	if (!s->others)
+		return false;
+	safe_text_put(out, path_comm(r, s->thread), 0, 0);
+	fprintf(out, " (%s %s)", HUMAN_GROUPED(s->others + 1ULL),
+		s->processes ? "processes" : "threads");
+	return true;
+}
+
 void path_put_premise(const struct path_run *r, const struct chain *c,
 		      FILE *out)
 {
@@ -189,14 +200,8 @@ void path_put_sums(const struct path_run *r, struct path_sum *sum, size_t n,
 			continue;
 		fprintf(out, "%s%s ", shown++ ? ", " : before,
 			HUMAN_PERCENT(sum[i].ns, all));
-		if (sum[i].others) {
-			safe_text_put(out, path_comm(r, sum[i].thread), 0, 0);
-			fprintf(out, " (%s %s)",
-				HUMAN_GROUPED(sum[i].others + 1ULL),
-				sum[i].processes ? "processes" : "threads");
-		} else {
+		if (!path_put_several(r, &sum[i], out))
 			path_put_thread(r, sum[i].thread, out);
-		}
 		fprintf(out, " %s", path_doing(sum[i].state));
 	}
 }

@@ -112,11 +112,12 @@ SELECT c.type, coalesce(c.mark, 0) AS mark,
 	coalesce(s.framed, 0) AS framed,
 	(SELECT max(has_chain) FROM event_type) AS chains,
 	x.first, coalesce(k.cmdline, '') AS cmdline,
-	k.path || '.cgroups' IN (SELECT path FROM capture) AS record
+	coalesce(r.waits, 0) AS record
 FROM internal_trust_class c
 LEFT JOIN event_type t ON t.id = c.type
 LEFT JOIN named x ON x.name = t.name
 LEFT JOIN capture k ON k.id = t.capture
+LEFT JOIN internal_recorder r ON r.capture = t.capture
 LEFT JOIN image i ON i.id = c.image
 LEFT JOIN internal_frame_share s ON s.image = c.image
 ORDER BY c.n DESC, c.class, c.fix, c.image

@@ -12,10 +12,10 @@ WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
 -- The recorder of all captures, as a row of analyze/samples/recorder.c, and
 -- whether record --waits made one.
 SELECT CASE WHEN min(made) = max(made) THEN made ELSE 0 END AS recorder,
-	coalesce(max(path GLOB '*.cgroups'), 0) AS record
-FROM (SELECT path, CASE WHEN format IN ('ftrace', 'ftext') THEN 1
+	coalesce(max(waits), 0) AS record
+FROM (SELECT waits, CASE WHEN format IN ('ftrace', 'ftext') THEN 1
 	WHEN format = 'ctf' AND version LIKE 'lttng%' THEN 2 ELSE 0 END AS made
-	FROM capture)
+	FROM capture JOIN internal_recorder r ON r.capture = id)
 
 -- name: offcpu_measured
 -- Waits that the kernel measured; sums of them have no time. ?1: event_type;

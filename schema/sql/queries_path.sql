@@ -30,8 +30,7 @@ FROM (
 		coalesce(c.note, '') LIKE '%no-packets%' AS no_packets,
 		coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
 		coalesce(c.cmdline, '') AS cmdline,
-		replace(c.path, '.ftrace', '') || '.cgroups' IN (
-			SELECT path FROM capture) AS record,
+		coalesce(w.waits, 0) AS record,
 		coalesce(c.release, '') AS release,
 		coalesce(c.arch, '') AS arch,
 		coalesce((SELECT value FROM meta WHERE capture = t.capture
@@ -43,7 +42,8 @@ FROM (
 			AND key = 'line'), t.capture) AS line,
 		coalesce((SELECT value FROM meta WHERE capture = t.capture
 			AND key = 'place'), -1) AS place
-	FROM event_type t LEFT JOIN capture c ON c.id = t.capture)
+	FROM event_type t LEFT JOIN capture c ON c.id = t.capture
+	LEFT JOIN internal_recorder w ON w.capture = t.capture)
 ORDER BY id
 
 -- name: causes_wide

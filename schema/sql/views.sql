@@ -247,6 +247,21 @@ JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
 
+CREATE VIEW internal_recorder(capture, name, waits) AS
+-- How to record a capture again, one row for each.
+-- Name is perf, ftrace, lttng, ust, or record for what backstitch record --waits
+-- took from ftrace (perf wrote the mappings, and all stacks are asked for).
+-- waits: 1 for all that it made, of perf too. It is known by the text .cgroups
+-- next to the capture.
+SELECT id, CASE WHEN format IN ('perf', 'ptext') OR version LIKE 'perf%'
+		THEN 'perf'
+	WHEN waits AND path GLOB '*.ftrace' THEN 'record'
+	WHEN format = 'ctf' AND version = 'lttng-ust' THEN 'ust'
+	WHEN format = 'ctf' THEN 'lttng'
+	ELSE 'ftrace' END, waits
+FROM (SELECT id, format, version, path, replace(path, '.ftrace', '') ||
+	'.cgroups' IN (SELECT path FROM capture) AS waits FROM capture);
+
 CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
 	image) AS
 -- The classes of view trust.
@@ -262,18 +277,9 @@ CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
 -- 'not recorded'.
 WITH recorder(capture, name, most) AS MATERIALIZED (
 	-- most: frames that the kernel keeps of a stack
-	SELECT id, CASE WHEN format IN ('perf', 'ptext')
-			OR version LIKE 'perf%' THEN 'perf'
-		-- perf wrote the mappings, and all stacks are asked for
-		WHEN path IN (SELECT replace(path, '.cgroups', '.ftrace')
-			FROM capture WHERE path GLOB '*.cgroups') THEN 'record'
-		WHEN format = 'ctf' AND version = 'lttng-ust' THEN 'ust'
-		WHEN format = 'ctf' THEN 'lttng'
-		ELSE 'ftrace' END,
-		CASE WHEN format IN ('perf', 'ptext') THEN 127
-			WHEN format <> 'ctf' THEN 8
-			END
-	FROM capture
+	SELECT r.capture, r.name, CASE WHEN c.format IN ('perf', 'ptext') THEN 127
+		WHEN c.format <> 'ctf' THEN 8 END
+	FROM internal_recorder r JOIN capture c ON c.id = r.capture
 ), asked(capture) AS MATERIALIZED (
 	-- captures with a user stack, or a request for one
 	SELECT DISTINCT t.capture FROM internal_user_trust b

@@ -476,7 +476,8 @@ int64_t elf_relocate(const struct elf_file *ef, const struct elf_section *sec,
 		const struct elf_relocation *r = elf_relocation_of(
 			ef->machine, GELF_R_TYPE(rela.r_info));
 
-		if (!r || at > len || len - at < r->size || n > INT32_MAX ||
+		if (!r || (!sec && !r->relative) || at > len ||
+		    len - at < r->size || n > INT32_MAX ||
 		    !gelf_getsym(symbols, (int)n, &sym) ||
 		    (sym.st_shndx != SHN_ABS &&
 		     (sym.st_shndx == SHN_UNDEF ||

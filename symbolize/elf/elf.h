@@ -72,8 +72,9 @@ Elf_Data *elf_section_data(const struct elf_section *s);
 /* Writes what a table of relocations says into the len bytes of the section
  * that it is of, whose address is addr: whole addresses in 4 or 8 bytes,
  * absolute or relative to their place. sec: the sections with their addresses;
- * NULL: all are 0. Returns how many are of another type, of no symbol with a
- * place, or outside; -1 if the table is damaged. */
+ * NULL: all are 0, and an absolute address is an error (.sframe has none).
+ * Returns how many are of another type, of no symbol with a place, or outside;
+ * -1 if the table is damaged. */
 int64_t elf_relocate(const struct elf_file *ef, const struct elf_section *sec,
 		     const struct elf_section *table, uint64_t addr, void *buf,
 		     size_t len);
