@@ -284,7 +284,19 @@ size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
 	return path_add_details(sum, n);
 }
 
-struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)
+bool path_slept(const struct path_run *r, const struct proof_piece *pc,
+		const struct proof_edge *e)
+{
+	const enum chain_state leaf = chain_leaf(e);
+
+	return (leaf == CHAIN_TIMER ||
+		(leaf == CHAIN_HARDIRQ && !causes_irq(r->causes, e))) &&
+	       wait_causes_get(r->words, pc->bits,
+			       causes_stack(r->causes, pc->out)) == WAIT_TIMER;
+}
+
+struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
+			   bool by_proof, size_t *n)
 {
 	struct path_sum *sum = mem_new(c->n + 1, sizeof(*sum));
 
@@ -297,6 +309,19 @@ struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)
 			.proof = by_proof ? s->proof : PROOF_UNKNOWN,
 			.ns = (uint64_t)s->to - (uint64_t)s->from,
 		};
+		if (by_proof ||
+		    (s->state != CHAIN_HARDIRQ && s->state != CHAIN_TIMER))
+			continue;
+		const struct proof_edge e =
+			proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
+		const struct proof_piece pc = proofs_piece(
+			r->proofs, s->thread,
+			proofs_find(r->proofs, s->thread, s->from));
+
+		if (path_slept(r, &pc, &e)) {
+			sum[i].state = CHAIN_TIMER;
+			sum[i].cause = WAIT_TIMER;
+		}
 	}
 	*n = path_add_up(sum, c->n);
 	return sum;

@@ -75,9 +75,10 @@ struct path_sum {
 	uint32_t thread;
 	enum chain_state state;
 	enum proof proof;
+	/* enum wait_cause, of memory, timeouts and sleep */
+	uint8_t cause;
 	/* of path_own() */
 	bool lock;	 /* it was waited for a lock */
-	uint8_t cause;	 /* enum wait_cause, of memory and of timeouts */
 	uint32_t detail; /* in path_run.details, + 1: the call, or of what is
 			  * ready, who had the CPU; 0: not known */
 	uint64_t ns;
@@ -97,9 +98,16 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
  * where there is none: what it did itself, or what interrupt woke it. */
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
 			   const struct chain_segment *s);
+/* Returns whether a thread slept in a piece of its time that an interrupt of
+ * the edge e ended: a timer, or one that no record names, as that of a timer
+ * has no entry on x86, and most wake-ups of 'record --waits' have no stack. */
+bool path_slept(const struct path_run *r, const struct proof_piece *pc,
+		const struct proof_edge *e);
 /* Returns the sums of a chain, largest first; the caller frees them. by_proof
- * false: by thread and state alone, .proof says nothing. */
-struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n);
+ * false: by thread and state alone, .proof says nothing, and .cause is
+ * WAIT_TIMER of who slept. */
+struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
+			   bool by_proof, size_t *n);
 /* Adds up those of n parts that differ in nothing but ns, and sorts the sums,
  * largest first. Returns how many there are. */
 size_t path_add_up(struct path_sum *sum, size_t n);

@@ -64,9 +64,7 @@ static struct path_sum own_take_behind(struct path_run *r,
 }
 
 /* Sets what of the cause of a wait is printed: what memory is wanted for, and
- * what ended by a timeout that is no sleep. A thread that slept did so even if
- * no record tells which interrupt woke it: that of a timer has no entry on x86,
- * and most wake-ups of 'record --waits' have no stack. */
+ * what ended by a timeout that is no sleep. */
 static void own_set_cause(struct path_run *r, struct path_sum *p,
 			  const struct proof_piece *pc,
 			  const struct proof_edge *e)
@@ -90,7 +88,7 @@ static void own_set_cause(struct path_run *r, struct path_sum *p,
 			p->cause = (uint8_t)cause;
 		break;
 	case WAIT_TIMER:
-		if (p->state == CHAIN_HARDIRQ && !causes_irq(r->causes, e))
+		if (path_slept(r, pc, e))
 			p->state = CHAIN_TIMER;
 		break;
 	default:

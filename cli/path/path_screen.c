@@ -5,6 +5,7 @@
 
 #include "analyze/path/path_code.h"
 #include "analyze/causes/causes.h"
+#include "analyze/causes/wait_cause.h"
 #include "analyze/causes/wake_context.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
@@ -202,7 +203,9 @@ void path_put_sums(const struct path_run *r, struct path_sum *sum, size_t n,
 			HUMAN_PERCENT(sum[i].ns, all));
 		if (!path_put_several(r, &sum[i], out))
 			path_put_thread(r, sum[i].thread, out);
-		fprintf(out, " %s", path_doing(sum[i].state));
+		fprintf(out, " %s",
+			sum[i].cause == WAIT_TIMER ? "sleeping"
+						   : path_doing(sum[i].state));
 	}
 }
 
@@ -216,7 +219,7 @@ static void path_put_answer(struct path_run *r, const struct path_code *code,
 	size_t n;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
-	struct path_sum *sum OWNED = path_sums(c, false, &n);
+	struct path_sum *sum OWNED = path_sums(r, c, false, &n);
 
 	safe_text_put(out, *comm ? comm : "thread", 0, 0);
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),

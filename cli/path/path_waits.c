@@ -173,7 +173,7 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 		for (size_t k = 0; k < parts; k++)
 			*mem_add(own, n_own, cap_own) = part[k];
 		free(part);
-		part = path_sums(&c, false, &parts);
+		part = path_sums(r, &c, false, &parts);
 		for (size_t k = 0; k < parts; k++)
 			*mem_add(sum, n_sum, cap_sum) = part[k];
 		free(part);
@@ -281,12 +281,12 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		grid_text(g, path_comm(r, w.thread));
 		grid_text(g, offcpu_state(w.bits));
 		grid_text(g, in);
-		sum = path_sums(&c, false, &sums);
+		sum = path_sums(r, &c, false, &sums);
 		for (size_t i = 0; i < sums; i++)
 			*mem_add(l->sum, l->n_sum, l->cap_sum) = sum[i];
 		free(sum);
 		/* "owner computing 52.31 %" */
-		sum = path_sums(&c, true, &sums);
+		sum = path_sums(r, &c, true, &sums);
 		*text = 0;
 		if (sums)
 			snprintf(text, sizeof(text), "%s %s %s",

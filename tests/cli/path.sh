@@ -971,3 +971,24 @@ END
 "$B" path --pid 10 --cpus 1 "$work/slept.txt" >"$work/text" 2>&1
 grep -q '^db (10) waited [^;]*: 9[0-9.]* % sleeping' "$work/text" || { sed 's/^/# /' "$work/text"; false; }
 ok who_slept_waited_for_no_interrupt $?
+
+# likewise a thread that others wait for
+python3 - >"$work/sleeper.txt" <<'END'
+print("# tracer: nop\n#")
+SWITCH = "sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120"
+STACK = "<stack trace>\n => __schedule\n => schedule\n => do_nanosleep\n => hrtimer_nanosleep\n => common_nsleep"
+WAKING = "sched_waking: comm=%s pid=%d prio=120 target_cpu=000"
+for n in range(4):
+    for at, comm, tid, flags, what in [
+            (0.0, "main", 20, "d..2.", SWITCH % ("main", 20, "S", "db", 10)),
+            (0.1, "db", 10, "d..2.", SWITCH % ("db", 10, "D", "other", 90)), (0.1, "db", 10, "d..2.", STACK),
+            (0.9, "other", 90, "dNh2.", WAKING % ("db", 10)),
+            (0.901, "other", 90, "d..2.", SWITCH % ("other", 90, "R", "db", 10)),
+            (0.95, "db", 10, "d..2.", WAKING % ("main", 20)),
+            (0.96, "db", 10, "d..2.", SWITCH % ("db", 10, "S", "main", 20))]:
+        print("%17s-%-7d (%7d) [000] %s %.6f: %s" % (comm, tid, tid, flags, 1 + n + at, what))
+END
+"$B" path --pid 20 --cpus 1 "$work/sleeper.txt" >"$work/text" 2>&1
+grep -q '^behind these waits: 8[0-9.]* % db sleeping' "$work/text" ||
+	{ sed 's/^/# /' "$work/text"; false; }
+ok nor_did_who_others_waited_for $?
