@@ -278,7 +278,6 @@ static void printed_draw(struct screen *screen, const struct area *a)
 
 /* ---- where lines lead */
 
-/* Goes to the next line with samples that is hot. */
 /* Returns the bytes of a JSON string, to be freed. */
 static char *printed_string(const char *json)
 {

@@ -237,7 +237,8 @@ grep -q 'limits_cgroup: quota_us=10000 .*path=/backstitch-test' real.data.cgroup
 	grep -q 'limits_thread: tid=.*path=/backstitch-test' real.data.cgroups
 bad=$?
 say record_reads_the_quota_and_its_threads
-"$B" path --comm burner --worst 1 real.db 2>err >out
+# on a busy machine the longest one may be for a CPU
+"$B" path --comm burner --worst 10 real.db 2>err >out
 tr -s ' \n' ' ' <out | sed 's/ proved / /g; s/ likely / /g' |
 	grep -q '% burner.* throttled.*throttled by its cgroup /backstitch-test'
 bad=$?
