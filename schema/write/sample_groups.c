@@ -26,11 +26,16 @@
 #include "schema/columns.h"
 
 #define SLOTS_FIRST 1024u
-#define SLOTS_MAX 262144u
+/* Of a table of this size three quarters are used, of a smaller one half, so
+ * that more groups need more memory only where there are many. */
+#define SLOTS_FULLER (1u << 18)
+/* What is in memory need not be read back: of a compile, of which each sample
+ * is a group, that took a fifth of an ingest. */
+#define SLOTS_MAX (1u << 20)
 /* Sums are read from memory, where their readers hold more of each than this
  * table does: as rows they would go through SQL three times (measured: 15 % of
  * a first look at stack dumps). */
-#define SLOTS_MAX_SUMS (16 * SLOTS_MAX)
+#define SLOTS_MAX_SUMS (4 * SLOTS_MAX)
 
 /* Samples that are like the one before of the same event and CPU are added up
  * here first: in a trace of system calls 19 of 20 are. That one went to the
@@ -196,7 +201,9 @@ static int sample_groups_add_now(struct maker *mk, const struct sample_group *g,
 		sample_groups_clear(mk, sg);
 	struct sample_group *to = sample_groups_find(sg, g, hash);
 
-	if (!to->n && sg->n_group == sg->n_slot / 2) {
+	if (!to->n &&
+	    sg->n_group ==
+		    sg->n_slot / 4 * (sg->n_slot < SLOTS_FULLER ? 2 : 3)) {
 		if (sg->n_slot < (mk->db->sums ? SLOTS_MAX_SUMS : SLOTS_MAX))
 			sample_groups_grow(sg);
 		else if (sample_groups_write(mk, err))

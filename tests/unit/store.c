@@ -99,8 +99,10 @@ static void put_group_sample(int32_t cpu, uint32_t comm, uint64_t weight)
 	ok(store_fact(run.mk, &f, &err));
 }
 
-/* Twice as many groups as are held: rows of one group add up. */
-START_TEST(more_groups_than_are_held_add_up)
+/* Of so many, not all are held. */
+#define GROUPS_MANY 800000u
+
+START_TEST(groups_that_are_held_have_one_row)
 {
 	const uint32_t n = 140000;
 
@@ -109,13 +111,29 @@ START_TEST(more_groups_than_are_held_add_up)
 	for (uint32_t i = 0; i < 2 * n; i++)
 		put_group_sample(0, 2 + i % n, i);
 	mkstore_finish();
+	mkstore_expect("SELECT count(*), sum(n) FROM sample_group"
+		       " WHERE comm > 1",
+		       "140000|280000\n");
+}
+END_TEST
+
+/* Twice as many groups as are held: rows of one group add up. */
+START_TEST(more_groups_than_are_held_add_up)
+{
+	const uint32_t n = GROUPS_MANY;
+
+	open_store(true, false);
+	mkstore_fill("app");
+	for (uint32_t i = 0; i < 2 * n; i++)
+		put_group_sample(0, 2 + i % n, i);
+	mkstore_finish();
 	mkstore_expect("SELECT sum(n), sum(weight) FROM sample_group",
-		       "280006|39199860630\n");
+		       "1600006|1279999200630\n");
 	mkstore_expect(
 		"SELECT count(*), min(n), max(n), sum(weight = 2 * comm - 4 +"
-		" 140000) FROM (SELECT comm, sum(n) AS n, sum(weight) AS weight"
+		" 800000) FROM (SELECT comm, sum(n) AS n, sum(weight) AS weight"
 		" FROM sample_group WHERE comm > 1 GROUP BY comm)",
-		"140000|2|2|140000\n");
+		"800000|2|2|800000\n");
 }
 END_TEST
 
@@ -123,7 +141,7 @@ END_TEST
  * between them and rows are written. */
 START_TEST(samples_like_the_one_before_are_added_up)
 {
-	const uint32_t n = 140000;
+	const uint32_t n = GROUPS_MANY;
 
 	open_store(true, false);
 	mkstore_fill("app");
@@ -131,13 +149,13 @@ START_TEST(samples_like_the_one_before_are_added_up)
 		put_group_sample((int32_t)(i % 3), 2 + i / 6 * 3 + i % 3, i);
 	mkstore_finish();
 	mkstore_expect("SELECT sum(n), sum(weight) FROM sample_group",
-		       "280006|39199860630\n");
+		       "1600006|1279999200630\n");
 	mkstore_expect(
 		"SELECT count(*), sum(n = 2), sum(weight = 4 * comm - 8 + 3 -"
 		" 2 * ((comm - 2) % 3)) FROM (SELECT comm, sum(n) AS n,"
 		" sum(weight) AS weight FROM sample_group WHERE comm > 1"
 		" GROUP BY comm)",
-		"140001|139999|139999\n");
+		"800001|799999|799999\n");
 }
 END_TEST
 
@@ -649,19 +667,17 @@ static const struct run_table loops[] = {
 	RUN_TIMES(frames_have_their_names_whenever_their_rows_are_read, 4)
 };
 
-RUN_TABLES_WITH("store", mkstore_set_up, tear_down, loops,
-		recorded_addresses_come_back, more_groups_than_are_held_add_up,
-		samples_like_the_one_before_are_added_up,
-		samples_are_added_up_by_name_and_stacks,
-		sums_need_no_events_but_those_that_asked,
-		sums_need_each_mapped_code_once,
-		folded_has_every_half_and_every_weight,
-		a_whole_stack_is_kernel_then_user, verdicts_add_up,
-		requests_in_any_order_find_their_samples,
-		ledger_entries_become_rows_by_kind,
-		marks_switches_and_extras_are_kept,
-		fields_become_columns_with_safe_names,
-		an_empty_list_leaves_what_texts_need,
-		events_that_appear_later_get_a_type,
-		weights_cannot_overflow_a_sum, two_captures_share_one_database,
-		a_named_query_is_cut_out_once)
+RUN_TABLES_WITH(
+	"store", mkstore_set_up, tear_down, loops, recorded_addresses_come_back,
+	groups_that_are_held_have_one_row, more_groups_than_are_held_add_up,
+	samples_like_the_one_before_are_added_up,
+	samples_are_added_up_by_name_and_stacks,
+	sums_need_no_events_but_those_that_asked,
+	sums_need_each_mapped_code_once, folded_has_every_half_and_every_weight,
+	a_whole_stack_is_kernel_then_user, verdicts_add_up,
+	requests_in_any_order_find_their_samples,
+	ledger_entries_become_rows_by_kind, marks_switches_and_extras_are_kept,
+	fields_become_columns_with_safe_names,
+	an_empty_list_leaves_what_texts_need,
+	events_that_appear_later_get_a_type, weights_cannot_overflow_a_sum,
+	two_captures_share_one_database, a_named_query_is_cut_out_once)
