@@ -139,6 +139,8 @@ struct source_info {
 	bool has_time;	/* records have times */
 	bool dumps;	/* samples may have a copy of their stack, */
 	uint32_t dump_bytes; /* of this size at most */
+	uint16_t max_stack;  /* the kernel keeps no more frames of a sample; 0:
+			      * not told, or not the same of all events */
 	bool exact;	     /* no record can be late */
 	bool truncated;	     /* incomplete: cut off, or the recorder did not
 			      * finish */

@@ -6,7 +6,7 @@
  * # starts a comment. Numbers are as in C, addresses separated by commas.
  *
  *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono] [switches]
- *         [period=N]
+ *         [period=N] [frames=N: the kernel keeps no more]
  *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [ino=] [maj=]
  *        [min=] [gen=] [time=] [cpu=] [last: perf listed no further one]
  *   comm pid= tid= name= [exec] [time=] [cpu=]
@@ -174,6 +174,7 @@ static void mkcap_add_event(const struct line *l)
 			    A_MMAP2 | A_COMM_EXEC;
 	}
 	e->period = mktext_number(l, "period", 1);
+	e->max_stack = (uint16_t)mktext_number(l, "frames", 0);
 	for (; e->n_ids < CPUS; e->n_ids++)
 		e->ids[e->n_ids] = mkcap_id_of(cap.n_events, e->n_ids);
 	cap.n_events++;

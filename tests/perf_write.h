@@ -11,6 +11,7 @@ struct pb_event {
 	uint64_t config, period, sample_type, read_format, flags, branch_type;
 	uint64_t regs_user, regs_intr;
 	uint32_t clockid;
+	uint16_t max_stack;
 	uint64_t ids[4];
 	size_t n_ids;
 };
@@ -60,7 +61,9 @@ static inline void pb_attr(struct pb *b, const struct pb_event *e)
 	pb_u32(b, 0);
 	pb_u32(b, e->clockid);
 	pb_u64(b, e->regs_intr);
-	pb_zeros(b, pb_attr_len(e) - 104);
+	pb_u32(b, 0);
+	pb_u16(b, e->max_stack);
+	pb_zeros(b, pb_attr_len(e) - 110);
 }
 
 static inline void pb_magic(struct pb *b, bool big, size_t header)

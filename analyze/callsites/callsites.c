@@ -809,7 +809,7 @@ static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 
 /* Returns an enum judged_stop. */
 static uint8_t callsites_frames(const struct pass *p, uint32_t user,
-				uint32_t kernel)
+				uint32_t kernel, uint32_t kept)
 {
 	if (!user || p->stack[user].unwound)
 		return 0;
@@ -822,7 +822,7 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 
 		depth -= (f->flags & FRAME_INFERRED) != 0;
 	}
-	return (uint8_t)judged_stop(depth, callsites_depth(p, kernel),
+	return (uint8_t)judged_stop(depth, callsites_depth(p, kernel), kept,
 				    callsites_ends_dump(p, user),
 				    p->stack[user].bytes);
 }
@@ -837,6 +837,13 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 	if (user < 0 || (uint64_t)user >= p->code->n_stack || kernel < 0 ||
 	    (uint64_t)kernel >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack of a sample is not there");
+	if (g->type < 1 || (uint64_t)g->type >= p->n_kept)
+		return err_set(err, ERR_DB,
+			       "an event of a sample is not there");
+	const struct kept_frames *kept = &p->kept[g->type];
+
+	p->stack[kernel].deeper |=
+		callsites_depth(p, (uint32_t)kernel) != kept->kernel;
 	if (user && !p->stack[user].judged)
 		p->stack[user].judged =
 			(uint8_t)callsites_judge_simple(p, (uint32_t)user);
@@ -844,7 +851,8 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 		.type = (uint32_t)g->type,
 		.mark = (int16_t)g->mark,
 		.judged = judged_name(p->stack[user].judged),
-		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel),
+		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel,
+					   kept->both),
 		.image = p->stack[user].image,
 	};
 	uint64_t h = hash_pair((uint64_t)u.type << 32 | (uint16_t)u.mark,
@@ -867,11 +875,16 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
 
-	if (store_groups_made(p->mk, callsites_take_group, p, err))
+	p->kept = store_kept_frames(maker_read(p->mk, err), &p->n_kept, err);
+	if (!p->kept || store_groups_made(p->mk, callsites_take_group, p, err))
 		return -1;
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
-		const struct known_stack *s = &p->stack[i];
+		struct known_stack *s = &p->stack[i];
+
+		if (s->kernel && s->used && !s->deeper &&
+		    s->judged == JUDGED_NO_START)
+			s->judged = JUDGED_FULL;
 		if (s->judged != JUDGED_NONE &&
 		    (s->judged != JUDGED_WHOLE || s->kernel))
 			*mem_add(j, n, cap) =
@@ -895,7 +908,7 @@ void callsites_release(struct pass *p)
 	table_release(&p->by_pair);
 	free_all(p->place, p->spot, p->stack, p->trust);
 	table_release(&p->by_trust);
-	free_all(p->order, p->link, p->doubt, p->reach, p->found);
+	free_all(p->order, p->link, p->doubt, p->reach, p->found, p->kept);
 }
 
 int callsites_check(struct maker *mk, const struct frames *fr,

@@ -85,6 +85,7 @@ struct known_stack {
 	bool kernel, beyond, wrong, unsure, tables;
 	bool hole;  /* or frame pointers, and a caller further out is missing */
 	bool lacks; /* the innermost caller, wherever it ends */
+	bool deeper;	/* more frames are kept of a sample that has it */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
 	uint32_t image; /* whose code is the cause of what is wrong; 0: none */
@@ -109,6 +110,8 @@ struct pass {
 	struct store_user_trust *trust;
 	size_t n_trust, cap_trust;
 	struct table by_trust;
+	struct kept_frames *kept; /* by event_type.id */
+	size_t n_kept;
 	uint32_t *order; /* frames by image */
 	size_t n_order;
 	struct store_link *link;

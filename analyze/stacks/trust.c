@@ -416,7 +416,9 @@ struct trust *trust_new(struct store *db, const struct known_code *code,
 	struct trust *t = mem_new(1, sizeof(*t));
 
 	t->code = code;
-	if (trust_read_rules(t, db, err) || trust_read_unproved(t, db, err))
+	t->kept = store_kept_frames(db, &t->n_kept, err);
+	if (!t->kept || trust_read_rules(t, db, err) ||
+	    trust_read_unproved(t, db, err))
 		goto fail;
 	if (code) {
 		int served = stacks_served(db, err);
@@ -445,7 +447,7 @@ void trust_free(struct trust *t)
 		free(t->end[i].function);
 	free_all(t->rule, t->end, t->end_of, t->judged, t->image, t->unwound,
 		 t->ends, t->bytes, t->depth, t->walked, t->file_of,
-		 t->gone_path, t);
+		 t->gone_path, t->kept, t);
 }
 
 /* ---- counting */
@@ -454,6 +456,7 @@ static void trust_tally_kernel(struct trust *t, int64_t judged, uint64_t n)
 {
 	trust_tally(&t->half[judged == JUDGED_FABRICATED ? KERNEL_FALSE
 			     : judged == JUDGED_NO_START ? KERNEL_NO_START
+			     : judged == JUDGED_FULL	 ? KERNEL_FULL
 			     : judged == JUDGED_WHOLE	 ? KERNEL_WHOLE
 			     : judged == JUDGED_CALLER	 ? KERNEL_CALLER
 			     : judged == JUDGED_HOLE	 ? KERNEL_HOLE
@@ -515,9 +518,10 @@ static struct trust_key trust_key_of(const struct trust *t,
 	if (!depth)
 		return key;
 	depth -= (c->frame[caller].flags & FRAME_INFERRED) != 0;
-	key.frames =
-		judged_stop(depth, t->depth[kernel], t->ends && t->ends[user],
-			    t->bytes ? t->bytes[user] : 0);
+	key.frames = judged_stop(
+		depth, t->depth[kernel],
+		g->type < t->n_kept ? t->kept[g->type].both : STOP_PERF,
+		t->ends && t->ends[user], t->bytes ? t->bytes[user] : 0);
 	return key;
 }
 

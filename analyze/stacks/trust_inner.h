@@ -31,6 +31,7 @@ extern const struct trust_fix trust_fixes[];
 enum kernel_half {
 	KERNEL_UNCHECKED,
 	KERNEL_NO_START, /* likewise, and it ends where none begins */
+	KERNEL_FULL,	 /* so it does, as no more frames are kept */
 	KERNEL_WHOLE,
 	KERNEL_HOLE,   /* a caller is missing further out */
 	KERNEL_CALLER, /* that of the innermost frame is missing */
@@ -76,6 +77,8 @@ struct trust {
 	size_t n_end, cap_end;
 	uint32_t *end_of; /* by stack: index in end, plus 1; NULL: of none */
 	size_t n_stack;
+	struct kept_frames *kept; /* by event_type.id */
+	size_t n_kept;
 	bool chains; /* some event takes stacks, if only the kernel's */
 	bool summed; /* only all samples of an event can be counted */
 	unsigned int buffers; /* loss_buffer_megabytes(), the most of any */

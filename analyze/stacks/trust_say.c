@@ -477,6 +477,7 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 	static const char *const words[] = {
 		[KERNEL_UNCHECKED] = "are unchecked",
 		[KERNEL_NO_START] = "end where none is known to begin",
+		[KERNEL_FULL] = "have as many frames as the kernel keeps",
 		[KERNEL_WHOLE] = "are whole",
 		[KERNEL_HOLE] = "lack a caller further out",
 		[KERNEL_CALLER] = "lack the innermost caller",
@@ -529,7 +530,8 @@ void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE])
 	struct text_out text = { .buf = out + len,
 				 .size = TRUST_SENTENCE - len };
 
-	if (trust_kernel_wrong(t) || !t->half[KERNEL_NO_START])
+	if (trust_kernel_wrong(t) ||
+	    (!t->half[KERNEL_NO_START] && !t->half[KERNEL_FULL]))
 		return;
 	text_out_add(&text, " ");
 	trust_put_kernel(t, &text);
@@ -693,6 +695,7 @@ void trust_put_json(const struct trust *t, struct json *j)
 		static const char *const names[] = {
 			[KERNEL_UNCHECKED] = "unchecked",
 			[KERNEL_NO_START] = "not judged (start)",
+			[KERNEL_FULL] = "cut (full)",
 			[KERNEL_WHOLE] = "whole",
 			[KERNEL_HOLE] = "caller missing (further out)",
 			[KERNEL_CALLER] = "caller missing",

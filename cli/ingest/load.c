@@ -444,6 +444,8 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 		{ "pauses", info->paused || info->unpaused, info->paused },
 		/* how much of its stack a sample may have */
 		{ "dump_bytes", info->dump_bytes, info->dump_bytes },
+		/* how many frames of both halves it has at most */
+		{ "max_stack", info->max_stack, info->max_stack },
 	};
 	int rc = 0;
 

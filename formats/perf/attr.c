@@ -307,6 +307,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (!bytes_peek_u32(b, 92, &u))
 		a.clockid = (int32_t)u;
 	bytes_peek_u64(b, 96, &a.regs_intr);
+	bytes_peek_u16(b, 108, &a.max_stack);
 	uint64_t y = 0;
 
 	for (int i = 0; i < 64; i++)
@@ -373,6 +374,13 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	info->dumps |= (a.sample_type & PS_STACK_USER) != 0;
 	if ((a.sample_type & PS_STACK_USER) && a.stack_user > info->dump_bytes)
 		info->dump_bytes = a.stack_user;
+	if (t & PS_CALLCHAIN) {
+		/* 0 is what the kernel's sysctl says */
+		info->max_stack = !p->chains || info->max_stack == a.max_stack
+					  ? a.max_stack
+					  : 0;
+		p->chains = true;
+	}
 	info->overwrite |= (a.flags & PA_WRITE_BACKWARD) != 0;
 	info->maps_code |= (a.flags & PA_MMAP) != 0;
 	/* a ring that overwrites its start keeps no mapping */

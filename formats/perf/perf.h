@@ -180,6 +180,7 @@ struct perf_attr {
 	uint64_t branch_type, regs_user, regs_intr;
 	int32_t clockid;
 	uint32_t stack_user; /* bytes of stack in a sample */
+	uint16_t max_stack;  /* frames of both halves; 0: not told */
 	uint8_t s_id, s_ip, s_tid, s_time, s_addr, s_cpu, s_period, s_end;
 	uint8_t t_tid, t_time, t_id, t_cpu, t_size;
 	bool id_all, lbr, sched, off_cpu; /* off_cpu: by its name */
@@ -313,6 +314,7 @@ struct perf {
 	size_t n_attr, cap_attr, cap_event;
 	bool newer;	       /* an event has flags that we do not know */
 	bool asks_build_ids;   /* an event asks for those of mappings */
+	bool chains;	       /* an event takes stacks */
 	bool same_sample_time; /* the time has one offset in samples of all */
 	bool same_time; /* the time has one offset in records of all events */
 	struct perf_layout layout; /* forgotten with each new event or id */

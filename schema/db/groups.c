@@ -3,6 +3,8 @@
 
 #include "schema/db/db.h"
 #include "schema/db/rows.h"
+#include "schema/columns.h"
+#include "stitch/base/mem.h"
 
 enum group_columns {
 	GROUP_ROWID,
@@ -71,4 +73,24 @@ int store_groups_each(const struct store *db, store_group_fn *fn, void *arg,
 			return -1;
 	}
 	return 0;
+}
+
+struct kept_frames *store_kept_frames(const struct store *db, size_t *n,
+				      struct err *err)
+{
+	struct rows *r = rows_dense(db, "kept_frames", err);
+	struct kept_frames *kept = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	*mem_add(kept, *n, cap) = (struct kept_frames){ 0, 0 };
+	while (rows_step(r))
+		*mem_add(kept, *n, cap) = (struct kept_frames){
+			(uint32_t)rows_int(r, KEPT_FRAMES_KERNEL),
+			(uint32_t)rows_int(r, KEPT_FRAMES_BOTH),
+		};
+	if (!rows_end(r, err))
+		return kept;
+	free(kept);
+	return NULL;
 }

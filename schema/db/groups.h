@@ -1,6 +1,7 @@
 /* groups.h - the samples of a database, added up: what reads table
  * sample_group, or has it in memory where the database was just made. */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -18,6 +19,16 @@ typedef int store_group_fn(void *arg, const struct store_group *g,
  * also of fn. */
 int store_groups_each(const struct store *db, store_group_fn *fn, void *arg,
 		      struct err *err);
+
+/* How many frames the kernel keeps of a stack of an event: of its own half, and
+ * of both together. */
+struct kept_frames {
+	uint32_t kernel, both;
+};
+/* Returns those of each event_type.id, *n with 0, which the caller frees; NULL
+ * and *err on failure. */
+struct kept_frames *store_kept_frames(const struct store *db, size_t *n,
+				      struct err *err);
 
 /* A group in memory, 32 bytes: reading one touches one cache line. The parts
  * are as wide as what compares and copies them: a processor waits if it reads

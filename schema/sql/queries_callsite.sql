@@ -57,6 +57,17 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('kernel', 'module')
 WHERE y.size > 0
 
+-- How many frames the kernel keeps of the stacks of each event, unless they are
+-- deferred: sysctl kernel.perf_event_max_stack is 127, where perf asks for no
+-- other number.
+-- name: kept_frames
+SELECT t.id, CASE WHEN c.format IN ('perf', 'ptext')
+		THEN coalesce(m.value, 127) ELSE 0 END AS kernel,
+	CASE WHEN t.defer THEN 127 ELSE coalesce(m.value, 127) END AS both
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture
+LEFT JOIN meta m ON m.capture = t.capture AND m.key = 'max_stack'
+ORDER BY t.id
+
 -- name: trust_kernel
 SELECT coalesce(j.class, 0) AS class, sum(g.n) AS n
 FROM sample_group g JOIN stack k ON k.id = g.kernel AND k.depth > 1

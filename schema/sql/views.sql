@@ -325,7 +325,11 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n, h.fix, s.image
 FROM classed s JOIN event_type t ON t.id = s.type
 JOIN recorder r ON r.capture = t.capture
-LEFT JOIN remedy h ON h.class = s.class AND h."when" IN ('any', r.name,
+LEFT JOIN remedy h ON h.class = s.class
+-- what was asked for is no limit of the kernel
+AND NOT (s.class = 'cut (full)' AND EXISTS (SELECT 1 FROM meta m
+	WHERE m.capture = t.capture AND m.key = 'max_stack'))
+AND h."when" IN ('any', r.name,
 	CASE WHEN NOT s.dumps AND s.class = 'caller missing' AND EXISTS(
 			SELECT 1 FROM internal_frame_share y
 			WHERE y.image = s.image AND y.framed * 10 <= y.functions)

@@ -47,4 +47,5 @@ WORDS_FUNCTION(
 	[JUDGED_HOLE] = "caller missing (further out)",
 	[JUDGED_EARLY_NO_SFRAME] = "ends early (no .sframe)",
 	[JUDGED_EARLY_SFRAME] = "ends early (.sframe not registered)",
-	[JUDGED_EARLY_SIGNED] = "ends early (signed address)");
+	[JUDGED_EARLY_SIGNED] = "ends early (signed address)",
+	[JUDGED_FULL] = "cut (full)");

@@ -107,6 +107,8 @@ enum judged {
 	JUDGED_EARLY_SFRAME,
 	JUDGED_EARLY_SIGNED, /* open, too: an address is signed, and not known
 			      */
+	JUDGED_FULL, /* of a kernel's half: as NO_START, and no more frames are
+		      * kept */
 };
 
 /* Would a stack dump end in this innermost frame, or not much further? start,
@@ -139,7 +141,7 @@ enum judged_stop {
 	STOP_DEEP = 2,	  /* deeper than a dump of DUMP_USUAL bytes */
 	STOP_DEEPEST = 3, /* deeper than one of DUMP_LARGEST bytes */
 	STOP_FTRACE = 8,  /* frames of a user stack that ftrace keeps */
-	STOP_PERF = 127,  /* frames of both halves that perf keeps */
+	STOP_PERF = 127,  /* all frames of both halves that perf keeps */
 };
 
 /* Of a stack dump: what is asked for at first, and the most that perf takes,
@@ -148,11 +150,12 @@ enum judged_stop {
 #define DUMP_LARGEST 65528u
 
 /* Returns at what a stack with so many recorded frames stopped, or a dump of it
- * would. bytes: it has, at least. */
+ * would. kept: frames of both halves; bytes: it has, at least. */
 static inline enum judged_stop judged_stop(uint32_t user, uint32_t kernel,
-					   bool ends_dump, uint64_t bytes)
+					   uint32_t kept, bool ends_dump,
+					   uint64_t bytes)
 {
-	if (user + kernel == STOP_PERF)
+	if (user + kernel == kept)
 		return STOP_PERF;
 	if (user == STOP_FTRACE)
 		return STOP_FTRACE;

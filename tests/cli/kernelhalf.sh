@@ -75,6 +75,22 @@ is "of the capture, without a database" "unchecked 7, fabricated 3; unchecked 7,
 "$B" merge -q -o merged2.db true.db early.db 2>err
 is "merged with others it is said of it, too" "unchecked 14, not judged (start) 1" "$(classes merged2.db)"
 
+# perf record -e cpu-clock/call-graph=fp,max-stack=8/ of a program that reads /proc/self/maps
+full() { classes "$@" --kallsyms "$root/tests/captures/max-stack.kallsyms"; }
+zstd -dcq "$root/tests/captures/max-stack.data.zst" >full.data
+is "as many frames as perf was asked for are full" "unchecked 11, cut (full) 53" "$(full full.data)"
+"$B" ingest -q -o full.db --kallsyms "$root/tests/captures/max-stack.kallsyms" full.data
+is "check says so, too" "82.81 % of the kernel halves have as many frames as the kernel keeps, 17.19 % are unchecked" "$(halves check full.db)"
+# the number in the header
+python3 - <<'P'
+d = bytearray(open("full.data", "rb").read())
+at = d.index(b"\x80\0\0\0", 104) - 4 + 108
+assert d[at] == 8
+d[at] = 0
+open("any.data", "wb").write(d)
+P
+is "otherwise they end where none begins" "unchecked 11, not judged (start) 53" "$(full any.data)"
+
 "$B" ingest -q -o bare.db --no-symbols false.data
 is "without names nothing is known" "unchecked 10" "$(classes bare.db)"
 "$B" symbolize --kallsyms kallsyms bare.db 2>err

@@ -173,3 +173,15 @@ ok an_inferred_caller_is_no_recorded_frame $?
 sed 's/^event.*/& defer/; $s/,0x[0-9a-f]*$//' full.txt >full2.txt
 "$MKCAP" full2.txt full.data && "$B" ingest -q -f -o full.db full.data 2>err
 is a_refused_request_is_cut_too "cut (full)" "$(one full.db 'SELECT class FROM trust' | tr -d '"')"
+
+# perf was asked for fewer (max-stack=20), of which the kernel's half has five
+{
+	sed -e 's/^event.*/& frames=20/; $d' full.txt
+	echo "sample pid=9 tid=9 cpu=0 time=9 k=$(seq -s , 5) u=$in_leaf$(printf ",$after_rec%.0s" $(seq 14))"
+} >asked.txt
+"$MKCAP" asked.txt full.data && "$B" ingest -q -f -o full.db full.data 2>err
+is as_many_frames_as_were_asked_for_are_full "cut (full) \N" \
+	"$(one full.db 'SELECT class, coalesce(fix, "\N") FROM trust' | tr -d '"' | tr '|,' '  ')"
+sed 's/ frames=20//' asked.txt >other.txt
+"$MKCAP" other.txt full.data && "$B" ingest -q -f -o full.db full.data 2>err
+is and_otherwise_they_are_not "ends early (unread)" "$(one full.db 'SELECT class FROM trust' | tr -d '"')"
