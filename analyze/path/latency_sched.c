@@ -159,7 +159,7 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 		c.segment[i].thread = proved ? first.thread : TIMELINE_NONE;
 		c.segment[i].state = proved ? first.state : CHAIN_UNKNOWN;
 	}
-	sum = path_sums(&s->r, &c, false, &n);
+	sum = path_sums(NULL, &c, false, &n);
 	if (n && sum[0].thread != TIMELINE_NONE)
 		snprintf(out, size, "%s/%" PRId32,
 			 path_comm(&s->r, sum[0].thread),

@@ -309,7 +309,7 @@ struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
 			.proof = by_proof ? s->proof : PROOF_UNKNOWN,
 			.ns = (uint64_t)s->to - (uint64_t)s->from,
 		};
-		if (by_proof ||
+		if (!r ||
 		    (s->state != CHAIN_HARDIRQ && s->state != CHAIN_TIMER))
 			continue;
 		const struct proof_edge e =

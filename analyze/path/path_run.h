@@ -104,8 +104,8 @@ struct path_sum path_first(const struct path_run *r, const struct chain *c,
 bool path_slept(const struct path_run *r, const struct proof_piece *pc,
 		const struct proof_edge *e);
 /* Returns the sums of a chain, largest first; the caller frees them. by_proof
- * false: by thread and state alone, .proof says nothing, and .cause is
- * WAIT_TIMER of who slept. */
+ * false: by thread and state alone, .proof says nothing. r: .cause is
+ * WAIT_TIMER of who slept; NULL: of nobody. */
 struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
 			   bool by_proof, size_t *n);
 /* Adds up those of n parts that differ in nothing but ns, and sorts the sums,

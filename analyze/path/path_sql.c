@@ -142,7 +142,7 @@ static void blame_take_wait(struct path_sql *s, const struct path_wait *w)
 	size_t n;
 
 	path_chain(&s->r, w->thread, w->from, w->to, &c);
-	sum = path_sums(&s->r, &c, true, &n);
+	sum = path_sums(NULL, &c, true, &n);
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t key[3] = { sum[k].thread, (uint32_t)sum[k].state,
 					  (uint32_t)sum[k].proof };
@@ -609,7 +609,7 @@ static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 		w->chained = true;
 		path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
 		w->proved = path_with(&c, PROOF_PROVED);
-		sum = path_sums(&s->r, &c, true, &n);
+		sum = path_sums(NULL, &c, true, &n);
 		if (n)
 			w->most = sum[0];
 		free(sum);

@@ -143,6 +143,17 @@ bool path_put_function(FILE *out, const char *before, const char *f)
 	return true;
 }
 
+bool path_put_several(const struct path_run *r, const struct path_sum *s,
+		      FILE *out)
+{
+	if (!s->others)
+		return false;
+	safe_text_put(out, path_comm(r, s->thread), 0, 0);
+	fprintf(out, " (%s %s)", HUMAN_GROUPED(s->others + 1ULL),
+		s->processes ? "processes" : "threads");
+	return true;
+}
+
 /* in: the function in which it computed. */
 static void own_put(const struct path_run *r, const struct path_sum *p,
 		    const char *in, FILE *out)

@@ -72,17 +72,6 @@ static void path_put_thread(const struct path_run *r, uint32_t thread,
 		fprintf(out, "thread %d", timeline_tid(r->t, thread));
 }
 
-bool path_put_several(const struct path_run *r, const struct path_sum *s,
-		      FILE *out)
-{
-	if (!s->others)
-		return false;
-	safe_text_put(out, path_comm(r, s->thread), 0, 0);
-	fprintf(out, " (%s %s)", HUMAN_GROUPED(s->others + 1ULL),
-		s->processes ? "processes" : "threads");
-	return true;
-}
-
 void path_put_premise(const struct path_run *r, const struct chain *c,
 		      FILE *out)
 {

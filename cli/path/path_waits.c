@@ -286,7 +286,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 			*mem_add(l->sum, l->n_sum, l->cap_sum) = sum[i];
 		free(sum);
 		/* "owner computing 52.31 %" */
-		sum = path_sums(r, &c, true, &sums);
+		sum = path_sums(NULL, &c, true, &sums);
 		*text = 0;
 		if (sums)
 			snprintf(text, sizeof(text), "%s %s %s",

@@ -630,7 +630,7 @@ REAL=$real LATE=$deep PATH=$work/late:$PATH "$B" record -o late.data -p $deep >o
 is what_was_seen_of_a_process_that_ended_is_kept 0 $?
 wait $deep 2>/dev/null
 says and_that_is_said "process $deep has ended: late.data has what was seen of it" err
-is and_it_has_samples 1 "$("$B" query late.db 'SELECT count(*) > 10 FROM event' | tail -n 1 | tr -d ' ')"
+is and_it_has_samples 1 "$("$B" query late.db 'SELECT count(*) > 0 FROM event' | tail -n 1 | tr -d ' ')"
 if [ "$(id -u)" = 0 ] && mkdir /sys/kernel/tracing/instances/try$$ 2>/dev/null
 then
 	rmdir /sys/kernel/tracing/instances/try$$
@@ -727,7 +727,7 @@ then
 import json, sys
 p = json.load(sys.stdin)["program"]
 print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 10 ** 9)))')
-	"$B" path --tid "$pid" --time "$when" own.db | tr -s ' \n' ' ' |
+	"$B" path --limit 100000 --tid "$pid" --time "$when" own.db | tr -s ' \n' ' ' |
 		grep -q ' prog runs on CPU [0-9]* in leaf[ ;]'
 	ok a_piece_says_in_which_function_it_ran $?
 	[ -s own.data.ftrace/events/vmscan/mm_vmscan_memcg_reclaim_begin/format ] ||

@@ -64,7 +64,9 @@ CLASS_OF_EACH = """
             WHEN u.stack IS NULL OR u.stack IN (SELECT stack FROM unwound)
             THEN NULL
             WHEN b.depth - (b.id IN (SELECT stack FROM inferred))
-                + coalesce(a.depth, 0) = 127 THEN 127
+                + coalesce(a.depth, 0) = CASE WHEN t.defer THEN 127 ELSE
+                coalesce((SELECT value FROM meta m WHERE m.capture = t.capture
+                AND m.key = 'max_stack'), 127) END THEN 127
             WHEN b.depth - (b.id IN (SELECT stack FROM inferred)) = 8
             THEN 8
             -- a dump would end at another stack, or near the innermost frame
