@@ -885,6 +885,9 @@ int callsites_put_trust(struct pass *p, struct err *err)
 		if (s->kernel && s->used && !s->deeper &&
 		    s->judged == JUDGED_NO_START)
 			s->judged = JUDGED_FULL;
+		/* of a kernel's it is what lacks, whatever else is wrong */
+		if (s->kernel && s->judged != JUDGED_NO_FILE)
+			s->image = 0;
 		if (s->judged != JUDGED_NONE &&
 		    (s->judged != JUDGED_WHOLE || s->kernel))
 			*mem_add(j, n, cap) =

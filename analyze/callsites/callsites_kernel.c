@@ -294,8 +294,11 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 		const struct image *img = &p->code->image[image].img;
 
 		size_t calls = 0;
+		bool wanted = false;
 
-		k = first[image] ? kernel_code_open(sy, img) : NULL;
+		k = first[image] ? kernel_code_open(sy, img, &wanted) : NULL;
+		for (uint32_t i = first[image]; i && wanted; i = next[i])
+			p->spot[i].open = JUDGED_NO_FILE;
 		const size_t wrong =
 			k ? callsites_check_kernel_image(p, k, first[image],
 							 next, &calls)
@@ -359,6 +362,9 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	k->unsure =
 		p->stack[parent].unsure || ((!kind || traced) && !interrupted);
 	k->hole = p->stack[parent].hole;
+	k->image = p->stack[parent].image;
+	if (!k->image && !kind && p->spot[out->frame].open == JUDGED_NO_FILE)
+		k->image = bare_code_frame(p->code, out->frame)->image;
 	if (!k->tables && interrupted && out->parent) {
 		const uint8_t open = callsites_kernel_open(p, parent);
 
@@ -372,7 +378,7 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	if (k->beyond || k->wrong)
 		k->judged = JUDGED_FABRICATED;
 	else if (!p->spot[k->root].named)
-		return;
+		k->judged = k->image ? JUDGED_NO_FILE : JUDGED_NONE;
 	else if (p->spot[k->root].start == START_UNKNOWN)
 		k->judged = JUDGED_NO_START;
 	else if (leaf == JUDGED_CALLER)
@@ -381,4 +387,6 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 		k->judged = JUDGED_HOLE;
 	else if (leaf == JUDGED_WHOLE && !k->unsure)
 		k->judged = JUDGED_WHOLE;
+	else if (k->image)
+		k->judged = JUDGED_NO_FILE;
 }

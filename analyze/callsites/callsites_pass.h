@@ -43,7 +43,8 @@ struct spot { /* The result for a frame. */
 	/* enum judged: why its caller may be missing unnoticed, if leaf; or
 	 * that of inner the next frame may be any; of a kernel's with `start`:
 	 * WHOLE if the kernel finds callers by tables; of others of a kernel
-	 * without, WHOLE or CALLER: frame pointers show the caller or not */
+	 * without, WHOLE or CALLER: frame pointers show the caller or not;
+	 * NO_FILE: its code would tell, but is not here */
 	uint8_t open;
 	uint8_t way;	  /* enum kernel_way */
 	uint64_t into;	  /* of the kernel: bytes from the function's start, and

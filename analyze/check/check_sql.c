@@ -55,6 +55,10 @@ const struct check_query check_queries[] = {
 	{ "unchecked",
 	  "return addresses in code that could not be looked into, by image",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "kernel_files",
+	  "files of the kernel that are not here, and samples whose kernel half "
+	  "is unchecked for want of them",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "unmapped",
 	  "samples with a user stack, those that ran code in no mapping, and "
 	  "those with a frame in none",

@@ -457,6 +457,7 @@ static void trust_tally_kernel(struct trust *t, int64_t judged, uint64_t n)
 	trust_tally(&t->half[judged == JUDGED_FABRICATED ? KERNEL_FALSE
 			     : judged == JUDGED_NO_START ? KERNEL_NO_START
 			     : judged == JUDGED_FULL	 ? KERNEL_FULL
+			     : judged == JUDGED_NO_FILE	 ? KERNEL_NO_FILE
 			     : judged == JUDGED_WHOLE	 ? KERNEL_WHOLE
 			     : judged == JUDGED_CALLER	 ? KERNEL_CALLER
 			     : judged == JUDGED_HOLE	 ? KERNEL_HOLE

@@ -30,7 +30,8 @@ extern const struct trust_fix trust_fixes[];
 /* What is known of the kernel's half of a stack, if it has callers. */
 enum kernel_half {
 	KERNEL_UNCHECKED,
-	KERNEL_NO_START, /* likewise, and it ends where none begins */
+	KERNEL_NO_FILE,	 /* as its code is not here */
+	KERNEL_NO_START, /* unchecked, and it ends where none begins */
 	KERNEL_FULL,	 /* so it does, as no more frames are kept */
 	KERNEL_WHOLE,
 	KERNEL_HOLE,   /* a caller is missing further out */

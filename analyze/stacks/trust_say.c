@@ -476,6 +476,7 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 {
 	static const char *const words[] = {
 		[KERNEL_UNCHECKED] = "are unchecked",
+		[KERNEL_NO_FILE] = "are unchecked for want of the file",
 		[KERNEL_NO_START] = "end where none is known to begin",
 		[KERNEL_FULL] = "have as many frames as the kernel keeps",
 		[KERNEL_WHOLE] = "are whole",
@@ -694,6 +695,7 @@ void trust_put_json(const struct trust *t, struct json *j)
 	for (size_t i = 0; i < KERNEL_HALVES; i++) {
 		static const char *const names[] = {
 			[KERNEL_UNCHECKED] = "unchecked",
+			[KERNEL_NO_FILE] = "not judged (no file)",
 			[KERNEL_NO_START] = "not judged (start)",
 			[KERNEL_FULL] = "cut (full)",
 			[KERNEL_WHOLE] = "whole",

@@ -106,6 +106,44 @@ static int put_other_files(struct check *c, struct lines *l, const char *label,
 	return 0;
 }
 
+/* "6,101 kernel halves are unchecked for want of vmlinuz-6.18.5 (build-id
+ * 1f...), 12 of ext4.ko (...): 'backstitch symbolize --symfs DIR' ..." */
+static int put_kernel_files(struct check *c, struct lines *l, struct err *err)
+{
+	struct check_row r;
+	int64_t modules = 0;
+	int n = 0;
+
+	if (check_open(c, "kernel_files", &r, err) < 0)
+		return -1;
+	for (; n < IMAGES && check_next(&r); n++) {
+		const bool module = check_int(&r, "module");
+
+		modules += module;
+		check_say_line(l, &r,
+			       n ? ", {samples:,} of "
+				 : "halves unchecked: {samples:,} for want "
+				   "of ");
+		if (module)
+			lines_clean(l, path_base(check_text(&r, "image")));
+		else
+			check_say_line(l, &r, "vmlinuz[-{release}]");
+		check_say_line(l, &r, "[ (build-id {build_id})]");
+	}
+	if (!n)
+		return 0;
+	if (r.n > IMAGES)
+		lines_add(l, ", ...");
+	if (modules)
+		lines_add(l, ": 'backstitch symbolize --symfs DIR' takes them "
+			     "from DIR/boot and DIR/lib/modules");
+	else
+		lines_add(l,
+			  ": give it to 'backstitch symbolize --vmlinux FILE'");
+	lines_put(l, "kernel code");
+	return 0;
+}
+
 /* "work of shop 28 (4.69 %)" */
 static int put_ends_early(struct check *c, struct lines *l, struct err *err)
 {
@@ -142,7 +180,8 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		return -1;
 	put = put_fabricated(c, l, label, err);
 	return put < 0 || put_other_files(c, l, put ? "" : label, err) ||
-			       put_ends_early(c, l, err)
+			       put_ends_early(c, l, err) ||
+			       put_kernel_files(c, l, err)
 		       ? -1
 		       : 0;
 }

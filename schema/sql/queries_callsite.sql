@@ -129,7 +129,11 @@ CROSS JOIN sample_group g ON g.user = e.stack
 LEFT JOIN stack k ON k.id = g.kernel
 JOIN kept c ON c.class = e.class AND c.type = g.type AND c.mark IS g.mark
 	AND c.image IS e.image
-	AND c.frames IS CASE WHEN e.depth + coalesce(k.depth, 0) = 127 THEN 127
+	AND c.frames IS CASE WHEN e.depth + coalesce(k.depth, 0) =
+		coalesce((SELECT m.value FROM event_type t
+			JOIN meta m ON m.capture = t.capture
+				AND m.key = 'max_stack'
+			WHERE t.id = g.type AND NOT t.defer), 127) THEN 127
 		WHEN e.depth = 8 THEN 8 END
 JOIN frame f ON f.id = e.frame
 JOIN image i ON i.id = f.image
@@ -145,6 +149,21 @@ JOIN image i ON i.id = f.image
 WHERE c.kind = (SELECT id FROM word WHERE kind = 'callsite'
 	AND name = 'unchecked')
 GROUP BY i.id ORDER BY 3 DESC, 1
+
+-- name: check_kernel_files
+-- release: of the kernel that ran
+SELECT i.path AS image, c.release, nullif(lower(hex(i.build_id)), '') AS build_id,
+	w.name = 'module' AS module, sum(g.n) AS samples
+FROM internal_judged j
+JOIN word o ON o.kind = 'judged' AND o.id = j.class
+	AND o.name = 'not judged (no file)'
+JOIN image i ON i.id = j.image
+JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	AND w.name IN ('kernel', 'module')
+JOIN sample_group g ON g.kernel = j.stack
+JOIN event_type t ON t.id = g.type
+JOIN capture c ON c.id = t.capture
+GROUP BY i.id, c.release ORDER BY 5 DESC, 1, 2
 
 -- name: check_unmapped
 WITH unknown(frame) AS MATERIALIZED (

@@ -306,7 +306,8 @@ CREATE TABLE internal_end(
 				-- caller may be missing unnoticed; of one
 				-- between, why the next may be any; of one of
 				-- the kernel, whole or caller missing: is its
-				-- caller there; NULL: not so
+				-- caller there, or that its file is not here;
+				-- NULL: not so
 	bytes INTEGER,		-- of the stack that a function of Go has there;
 				-- NULL: not known
 	sframe INTEGER		-- 1: .sframe of its file covers it

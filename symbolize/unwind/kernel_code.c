@@ -330,11 +330,12 @@ static void kernel_code_take_segments(struct kernel_code *k, uint64_t start)
 }
 
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
-				     const struct image *img)
+				     const struct image *img, bool *wanted)
 {
 	struct identity_answer said = { .is = IDENTITY_ANOTHER };
 	bool other;
 
+	*wanted = false;
 	/* entries of Linux before 6.0 have names that are not known */
 	if (!sy->opts.release || strtoul(sy->opts.release, NULL, 10) < 6)
 		return NULL;
@@ -355,6 +356,7 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 	/* last, as it takes up to a second to decompress it */
 	if (!ef && img->kind == IMAGE_KERNEL && img->id_len)
 		ef = kernel_module_open(sy, img, &other);
+	*wanted = !ef && (img->kind == IMAGE_MODULE || img->id_len);
 	if (ef &&
 	    call_insn_before(ef->machine, ef->big, (const unsigned char *)"", 0,
 			     0, 0, &unused) == CALL_UNKNOWN) {

@@ -12,10 +12,11 @@ struct symbolizer;
 struct kernel_code;
 
 /* Opens the file of an image of kind KERNEL or MODULE. Returns NULL if there is
- * none that is proved to be the one that ran, or no rules for its machine. Of a
- * module without build-id its path and the release are all that is known. */
+ * none that is proved to be the one that ran; *wanted: such a file would do; or
+ * no rules for its machine. Of a module without build-id its path and the
+ * release are all that is known. */
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
-				     const struct image *img);
+				     const struct image *img, bool *wanted);
 void kernel_code_close(struct kernel_code *k);
 /* Tells what is in front of the return address at an offset of the image.
  * *traced: of NO_CALL, a tracer may have written a call of its own code there.

@@ -186,7 +186,7 @@ is "where an older kernel is interrupted is not known" "unchecked 9" "$(classes 
 id=ff112233445566778899aabbccddeeff00112233
 kernel other
 read_it false other
-is "by the code of another kernel nothing is" "unchecked 9" "$(classes false.db)"
+is "by the code of another kernel nothing is" "not judged (no file) 9" "$(classes false.db)"
 
 # vmlinuz, the compressed file that boots
 boots() { # boots FILE COMMAND...: packs vmlinux, with its size behind it where COMMAND does not end with it
@@ -225,12 +225,18 @@ is "it is found beside the modules" "whole 1, fabricated 8" "$(by_place)"
 head -c 1800 "root/usr/lib/modules/$release/vmlinuz" >root/boot/vmlinuz-"$release"
 is "a damaged one is left out" "whole 1, fabricated 8" "$(by_place)"
 rm "root/usr/lib/modules/$release/vmlinuz"
-is "and proves nothing" "unchecked 9" "$(by_place)"
+is "and proves nothing" "not judged (no file) 9" "$(by_place)"
 mv vmlinux mine
 cp other vmlinux
 boots root/boot/vmlinuz-"$release" xz
 mv mine vmlinux
-is "nor does one of another build-id" "unchecked 9" "$(by_place)"
+is "nor does one of another build-id" "not judged (no file) 9" "$(by_place)"
+wants() { "$B" check "$1" | sed -n '/^  kernel code/,/^  lost/p' | sed '$d' | tr -s ' \n' ' ' | sed 's/ $//'; }
+vmlinux="vmlinuz-$release (build-id 00112233445566778899aabbccddeeff00112233)"
+is "check says which file lacks" \
+	" kernel code halves unchecked: 9 for want of $vmlinux: give it to 'backstitch symbolize --vmlinux FILE'" "$(wants placed.db)"
+"$B" symbolize --kallsyms kallsyms --vmlinux vmlinux placed.db 2>err
+is "and with it they are checked" "whole 1, fabricated 8;" "$(classes placed.db);$(wants placed.db)"
 
 # a module
 id=00112233445566778899aabbccddeeff00112233
@@ -254,7 +260,11 @@ work 0xffffffffc0400026 syscall entry"
 is "each section of a module is looked up" "whole 2, fabricated 2" "$(echo "$false" | in_module m aabbccddeeff0011)"
 is "a module without build-id is taken by its path" "whole 2" "$(echo "$true" | in_module m)"
 is "unless an address is after no call" "unchecked 4" "$(echo "$false" | in_module m)"
-is "with another build-id it is another" "unchecked 2" "$(echo "$true" | in_module m aabbccddeeff0012)"
+is "with another build-id it is another" "not judged (no file) 2" "$(echo "$true" | in_module m aabbccddeeff0012)"
+echo "$true" | sed "1s/0xf.*05/direct/" | in_module m aabbccddeeff0012 >out
+is "and check says so" \
+	" kernel code halves unchecked: 1 for want of x.ko (build-id aabbccddeeff0012): 'backstitch symbolize --symfs DIR' takes them from DIR/boot and DIR/lib/modules" \
+	"$(wants m.db)"
 is "nor one of which more addresses are after no call" "unchecked 3" \
 	"$(echo "$false" | sed 1d | in_module m aabbccddeeff0011)"
 is "what came and went while it was recorded accuses nobody" "unchecked 5" \
@@ -285,7 +295,7 @@ E
 live ran
 is "perf's copy of the kernel's code is read, with its names" "unchecked 2, whole 2, fabricated 1" "$(classes ran.dir)"
 printf '\1' | dd of=ran.dir/kcore_dir/kcore bs=1 seek=$((64 + 16 + 3)) conv=notrunc 2>err
-is "not one of another boot" "unchecked 5" "$(classes ran.dir)"
+is "not one of another boot" "not judged (no file) 5" "$(classes ran.dir)"
 
 # both halves
 cat >app.c <<'C'
