@@ -254,6 +254,8 @@ struct rec_ksymbol {
 	uint32_t len;
 	uint16_t type; /* 1 BPF, 2 out-of-line code */
 	const char *name;
+	/* as it ran, until the source is closed; NULL: unknown */
+	const struct jit_code *code;
 };
 
 struct record {

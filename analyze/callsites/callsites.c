@@ -235,9 +235,10 @@ int callsites_check_made(struct pass *p, struct err *err)
 
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const struct frame *f = bare_code_frame(p->code, i);
+		const enum image_kind kind = image_of(p, i)->kind;
 
-		if (p->code->image[f->image].img.kind != IMAGE_JIT ||
-		    !needs_check(p, i) ||
+		if ((kind != IMAGE_JIT && kind != IMAGE_BPF) ||
+		    (!p->spot[i].returns && !p->spot[i].leaf) ||
 		    f->flags & (FRAME_UNCERTAIN | FRAME_PARTIAL |
 				FRAME_DERIVED | FRAME_OLD_IMAGE))
 			continue;
@@ -258,13 +259,20 @@ int callsites_check_made(struct pass *p, struct err *err)
 			continue;
 		for (uint32_t i = first[image]; i; i = next[i]) {
 			struct spot *s = &p->spot[i];
+			const bool framed =
+				callsite_made_sets_fp(&code, s->off);
 
-			if (s->leaf)
-				s->open = callsite_made_sets_fp(&code, s->off)
-						  ? JUDGED_NONE
-						  : JUDGED_NO_TABLE;
+			if (image_of(p, i)->kind == IMAGE_BPF)
+				s->open = framed ? JUDGED_WHOLE : JUDGED_NONE;
+			else if (s->leaf)
+				s->open =
+					framed ? JUDGED_NONE : JUDGED_NO_TABLE;
 			if (s->returns && callsite_made_calls(&code, s->off))
 				s->site.kind = CALLSITE_INDIRECT;
+			else if (s->returns &&
+				 image_of(p, i)->kind == IMAGE_BPF &&
+				 callsite_made_is_settled(&code, s->off))
+				s->site.kind = CALLSITE_NO_CALL;
 		}
 	}
 	free_all(first, next);

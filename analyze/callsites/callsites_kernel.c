@@ -133,6 +133,12 @@ static bool callsites_is_interrupted(const struct pass *p, uint32_t inner)
 	       (kind == IMAGE_KERNEL && !s->named);
 }
 
+static bool callsites_is_bpf(const struct pass *p, uint32_t frame)
+{
+	return p->code->image[bare_code_frame(p->code, frame)->image]
+		       .img.kind == IMAGE_BPF;
+}
+
 /* Returns whether a return address of the kernel can be looked up. */
 static bool callsites_is_kernel_code(const struct pass *p, uint32_t frame)
 {
@@ -140,7 +146,8 @@ static bool callsites_is_kernel_code(const struct pass *p, uint32_t frame)
 	const enum image_kind kind = p->code->image[f->image].img.kind;
 
 	return (p->spot[frame].returns || p->spot[frame].leaf) &&
-	       (kind == IMAGE_KERNEL || kind == IMAGE_MODULE) &&
+	       (kind == IMAGE_KERNEL || kind == IMAGE_MODULE ||
+		kind == IMAGE_BPF) &&
 	       !(f->flags & (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED |
 			     FRAME_OLD_IMAGE));
 }
@@ -296,7 +303,9 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 		size_t calls = 0;
 		bool wanted = false;
 
-		k = first[image] ? kernel_code_open(sy, img, &wanted) : NULL;
+		k = first[image] && img->kind != IMAGE_BPF
+			    ? kernel_code_open(sy, img, &wanted)
+			    : NULL;
 		for (uint32_t i = first[image]; i && wanted; i = next[i])
 			p->spot[i].open = JUDGED_NO_FILE;
 		const size_t wrong =
@@ -365,7 +374,9 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	k->image = p->stack[parent].image;
 	if (!k->image && !kind && p->spot[out->frame].open == JUDGED_NO_FILE)
 		k->image = bare_code_frame(p->code, out->frame)->image;
-	if (!k->tables && interrupted && out->parent) {
+	/* unwinders walk along frame pointers through BPF programs */
+	if (interrupted && out->parent &&
+	    (!k->tables || callsites_is_bpf(p, out->frame))) {
 		const uint8_t open = callsites_kernel_open(p, parent);
 
 		k->hole |= open == JUDGED_CALLER;
@@ -373,8 +384,9 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	}
 	if (!k->used)
 		return;
-	const uint8_t leaf =
-		k->tables ? JUDGED_WHOLE : callsites_kernel_open(p, stack);
+	const uint8_t leaf = k->tables && !callsites_is_bpf(p, n->frame)
+				     ? JUDGED_WHOLE
+				     : callsites_kernel_open(p, stack);
 	if (k->beyond || k->wrong)
 		k->judged = JUDGED_FABRICATED;
 	else if (!p->spot[k->root].named)

@@ -4,8 +4,11 @@
 
 #include "formats/perf/perf.h"
 #include "formats/reader/reader.h"
+#include "formats/reader/scan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/tasks/jit.h"
 #include "stitch/tasks/regs.h"
 #include "stitch/user_mask.h"
 
@@ -20,6 +23,7 @@ enum feature {
 	FEAT_CPUDESC,
 	FEAT_CMDLINE = 11,
 	FEAT_EVENT_DESC = 12,
+	FEAT_BPF_PROG_INFO = 25,
 	FEAT_CLOCK_DATA = 29,
 	FEAT_CPU_PMU_CAPS = 28,
 	FEAT_PMU_CAPS = 31,
@@ -224,6 +228,133 @@ static int perf_feature_build_ids(struct perf *p, struct bytes *b,
 	return 0;
 }
 
+/* ---- BPF programs: struct perf_bpil, of which the offsets in the arrays stand
+ * in place of the addresses of struct bpf_prog_info */
+
+/* Bits of perf_bpil.arrays, and fields of struct bpf_prog_info. */
+#define BPF_CODE (1u << 0 | 1u << 3 | 1u << 4)
+#define BPF_HAS_TAGS (1u << 8)
+#define BPF_TAG_LEN 8
+enum bpf_field {
+	BPF_TAG = 8,
+	BPF_JITED_LEN = 16,
+	BPF_JITED_INSNS = 24,
+	BPF_N_KSYMS = 104,
+	BPF_N_FUNC_LENS = 108,
+	BPF_KSYMS = 112,
+	BPF_FUNC_LENS = 120,
+	BPF_N_TAGS = 180,
+	BPF_TAGS = 184,
+};
+
+static bool bpf_same(const void *owner, uint32_t id, const void *key)
+{
+	const struct jit_code *had = ((const struct perf *)owner)->bpf[id];
+	const struct jit_code *c = key;
+
+	return had->start == c->start && had->len == c->len &&
+	       had->number == c->number;
+}
+
+static uint64_t bpf_hash(const struct jit_code *c)
+{
+	return hash_pair(c->start, c->number ^ c->len);
+}
+
+/* Adds the code of function i of a program, and takes it from what is left of
+ * the code. The kernel names it after its tag; that of the first one is the
+ * program's. */
+static int bpf_add_function(struct perf *p, const struct bytes *info,
+			    const struct bytes *data, uint32_t i,
+			    struct bytes *code, struct err *err)
+{
+	uint64_t ksyms = 0, lens = 0, tags = 0;
+	uint32_t n_tags = 0, len;
+	unsigned char tag[BPF_TAG_LEN] = { 0 };
+	struct jit_code c = { .swapped = data->swap };
+	struct bytes own;
+
+	bytes_peek_u64(info, BPF_KSYMS, &ksyms);
+	bytes_peek_u64(info, BPF_FUNC_LENS, &lens);
+	bytes_peek_u32(info, BPF_N_TAGS, &n_tags);
+	bytes_peek_u64(info, BPF_TAGS, &tags);
+	bytes_peek(info, BPF_TAG, tag, sizeof(tag));
+	if (bytes_peek_u64(data, saturating_add(ksyms, i * 8ull), &c.start) ||
+	    bytes_peek_u32(data, saturating_add(lens, i * 4ull), &len))
+		return err_at(err, data->path, bytes_off(data),
+			      "function %" PRIu32 " of a BPF program is not in "
+			      "its data",
+			      i);
+	if (bytes_take(code, len, &own, err))
+		return -1;
+	if (i && i < n_tags)
+		bytes_peek(data, saturating_add(tags, i * 8ull), tag,
+			   sizeof(tag));
+	for (size_t k = 0; k < sizeof(tag); k++)
+		c.number = c.number << 8 | tag[k];
+	c.len = c.n_bytes = len;
+	if (!c.start || !len ||
+	    table_find(&p->by_bpf, bpf_hash(&c), bpf_same, p, &c) != TABLE_NONE)
+		return 0;
+	c.bytes = memcpy(arena_take(&p->arena, len), own.pos, len);
+	c.machine = regs_machine(NULL, p->src.info.arch);
+	table_add(&p->by_bpf, bpf_hash(&c), (uint32_t)p->n_bpf);
+	/* records have pointers to it, also those before a later section */
+	*mem_add(p->bpf, p->n_bpf, p->cap_bpf) =
+		memcpy(arena_take(&p->arena, sizeof(c)), &c, sizeof(c));
+	return 0;
+}
+
+static int perf_feature_bpf(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint32_t n, info_len, data_len;
+	uint64_t arrays;
+
+	if (bytes_u32(b, &n, err))
+		return -1;
+	for (; n; n--) {
+		struct bytes info, data, all, code;
+		uint32_t n_ksyms = 0, n_lens = 0, len = 0;
+		uint64_t insns = 0;
+
+		if (bytes_u32(b, &info_len, err) ||
+		    bytes_u32(b, &data_len, err) ||
+		    bytes_u64(b, &arrays, err) ||
+		    bytes_take(b, info_len, &info, err) ||
+		    bytes_take(b, data_len, &data, err))
+			return -1;
+		bytes_peek_u32(&info, BPF_JITED_LEN, &len);
+		bytes_peek_u64(&info, BPF_JITED_INSNS, &insns);
+		bytes_peek_u32(&info, BPF_N_KSYMS, &n_ksyms);
+		bytes_peek_u32(&info, BPF_N_FUNC_LENS, &n_lens);
+		if ((arrays & BPF_CODE) != BPF_CODE || !len)
+			continue;
+		all = data;
+		if (bytes_skip(&all, insns, err) ||
+		    bytes_take(&all, len, &code, err))
+			return -1;
+		for (uint32_t i = 0; i < n_ksyms && i < n_lens; i++)
+			if (bpf_add_function(p, &info, &data, i, &code, err))
+				return -1;
+	}
+	return 0;
+}
+
+const struct jit_code *perf_bpf_find(const struct perf *p,
+				     const struct rec_ksymbol *k)
+{
+	struct scan name = scan_of(k->name, strlen(k->name));
+	struct jit_code c = { .start = k->addr, .len = k->len };
+
+	if (!p->n_bpf || !scan_take(&name, "bpf_prog_") ||
+	    !scan_hex(&name, &c.number))
+		return NULL;
+	const uint32_t at =
+		table_find(&p->by_bpf, bpf_hash(&c), bpf_same, p, &c);
+
+	return at == TABLE_NONE ? NULL : p->bpf[at];
+}
+
 /* ---- the processor: nothing else depends on it, each becomes a note, as perf
  * report --header-only prints it */
 
@@ -357,6 +488,7 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 		[FEAT_CMDLINE] = perf_feature_cmdline,
 		[FEAT_EVENT_DESC] = perf_feature_event_desc,
 		[FEAT_CPU_PMU_CAPS] = perf_feature_cpu_pmu_caps,
+		[FEAT_BPF_PROG_INFO] = perf_feature_bpf,
 		[FEAT_CLOCK_DATA] = perf_feature_clock_data,
 		[FEAT_PMU_CAPS] = perf_feature_pmu_caps,
 		[FEAT_CPU_DOMAIN_INFO] = perf_feature_cpu_domains,

@@ -371,12 +371,13 @@ void perf_release(struct perf *p)
 	tp_release(&p->tp);
 	tp_release(&p->look);
 	table_release(&p->by_id);
+	table_release(&p->by_bpf);
 	arena_release(&p->arena);
 	claims_release(&p->claims);
 	path_files_free(p->files);
-	free_all(p->attr, p->event, p->id, p->fmt, p->build_id, p->state, p->ip,
-		 p->kern, p->user, p->part, p->regs, p->intr, p->counter,
-		 p->branch, p->extra, p->member, p->read_name);
+	free_all(p->attr, p->event, p->id, p->fmt, p->build_id, p->bpf,
+		 p->state, p->ip, p->kern, p->user, p->part, p->regs, p->intr,
+		 p->counter, p->branch, p->extra, p->member, p->read_name);
 }
 
 static void perf_close(struct source *src)

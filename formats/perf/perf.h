@@ -344,6 +344,9 @@ struct perf {
 	bool converted;	 /* stack dumps that perf inject may have unwound */
 	struct build_id_def *build_id;
 	size_t n_build_id, cap_build_id;
+	struct jit_code **bpf; /* the code of BPF programs */
+	size_t n_bpf, cap_bpf;
+	struct table by_bpf;
 	struct claims claims; /* of the file form */
 	struct arena arena;   /* strings of info, events, build-ids */
 	uint8_t kernel_id[20];
@@ -536,6 +539,10 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
  * may end with padding, at most this many bytes. */
 void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 		       size_t padding);
+/* Returns the code of the function of a BPF program that the kernel reports, or
+ * NULL. */
+const struct jit_code *perf_bpf_find(const struct perf *p,
+				     const struct rec_ksymbol *k);
 /* Adds the body b of a build-id entry. */
 int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 			      struct err *err);

@@ -361,7 +361,10 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 		if (flags & 1)
 			rec->flags |= REC_F_GONE;
 		rec->flags |= REC_F_KERNEL;
-		return perf_record_take_name(b, &rec->ksymbol.name, err);
+		if (perf_record_take_name(b, &rec->ksymbol.name, err))
+			return -1;
+		rec->ksymbol.code = perf_bpf_find(p, &rec->ksymbol);
+		return 0;
 	}
 	case PR_CALLCHAIN_DEFERRED: {
 		uint64_t n;

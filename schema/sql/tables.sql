@@ -386,7 +386,7 @@ CREATE TABLE symbol(
 
 CREATE TABLE jit_code(
 -- The code of an image that a process made while it ran, as in its jitdump
--- file, of those that stacks are in.
+-- file, or of a BPF program, of those that stacks are in.
 	image INTEGER PRIMARY KEY,
 	machine INTEGER,	-- ELF e_machine
 	addr INTEGER,		-- where it was, the first time

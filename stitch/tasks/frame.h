@@ -80,8 +80,8 @@ struct image {
 	uint64_t t0;	/* distinguishes images that used the same address: load
 			 * time; IMAGE_FILE: see image_is_before() */
 	uint32_t space; /* IMAGE_ANON: row id of the process; else 0 */
-	/* IMAGE_JIT: bytes and lines of one of the codes with this image,
-	 * borrowed; NULL: unknown. Not part of the identity. */
+	/* IMAGE_JIT, IMAGE_BPF: bytes and lines of one of the codes with this
+	 * image, borrowed; NULL: unknown. Not part of the identity. */
 	const struct jit_code *code;
 	/* What is known to be mapped of the file, borrowed. Not part of the
 	 * identity. */

@@ -250,6 +250,7 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 		.start = rec->ksymbol.addr,
 		.len = rec->ksymbol.len,
 		.t0 = rec->flags & REC_F_UNTIMED ? 0 : rec->time,
+		.code = rec->ksymbol.code,
 	};
 
 	return frames_image(rv->fr, &img);

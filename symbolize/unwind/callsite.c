@@ -24,6 +24,7 @@
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite_file.h"
+#include "symbolize/unwind/kernel_code.h"
 
 uint64_t callsite_hash_name(const char *s, size_t n)
 {
@@ -298,6 +299,14 @@ bool callsite_made_sets_fp(const struct made_code *c, uint64_t off)
 {
 	return off <= c->n && frame_code_sets(c->machine, c->bytes, off) &&
 	       !frame_code_leaves(c->machine, c->bytes + off, c->n - off);
+}
+
+bool callsite_made_is_settled(const struct made_code *c, uint64_t off)
+{
+	return off <= c->n &&
+	       (c->machine == EM_X86_64
+			? !kernel_code_is_traced(c->machine, c->bytes, off)
+			: callsite_made_sets_fp(c, off));
 }
 
 bool callsite_made_calls(const struct made_code *c, uint64_t off)

@@ -57,6 +57,9 @@ struct made_code {
 
 /* Returns whether a call is in front of the return address at an offset. */
 bool callsite_made_calls(const struct made_code *c, uint64_t off);
+/* Returns whether no tracer of BPF programs writes a call there: it would at
+ * the start of a function, in place of a nop. */
+bool callsite_made_is_settled(const struct made_code *c, uint64_t off);
 /* Returns whether the function has set its frame pointer at an offset. */
 bool callsite_made_sets_fp(const struct made_code *c, uint64_t off);
 

@@ -433,10 +433,8 @@ static bool kernel_code_is_patched(const struct kernel_code *k, uint64_t addr)
 	return false;
 }
 
-/* Returns whether these bytes end with what a tracer makes a call: a nop of
- * that length, or on arm64 the second of two at the start of a function. */
-static bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
-				  size_t n)
+bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
+			   size_t n)
 {
 	static const unsigned char x86[] = { 0x0f, 0x1f, 0x44, 0, 0 };
 	static const unsigned char arm[] = { 0x1f, 0x20, 0x03, 0xd5,

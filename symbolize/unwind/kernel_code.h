@@ -2,6 +2,7 @@
  * return address, also where the kernel writes one when it boots or runs? */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "stitch/audit/callsite.h"
@@ -23,6 +24,10 @@ void kernel_code_close(struct kernel_code *k);
  * *target: of DIRECT, an offset; a thunk may be there. */
 enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 				  uint64_t *target, bool *traced);
+/* Returns whether these bytes end with what a tracer makes a call: a nop of
+ * that length, or on arm64 the second of two at the start of a function. */
+bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
+			   size_t n);
 /* Returns whether frame pointers lead from an offset, `into` bytes inside of a
  * function, to its caller: 1, or 0; -1: it is not known, as it depends on
  * jumps. */

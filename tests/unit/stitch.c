@@ -553,7 +553,7 @@ static void wild_record(struct fake *f, uint64_t *seed, size_t *asked,
 	} else if (kind == REC_KSYMBOL) {
 		r->rec.ksymbol =
 			(struct rec_ksymbol){ wild(seed), (uint32_t)wild(seed),
-					      1, "bpf" };
+					      1, "bpf", NULL };
 	} else if (kind == REC_COMM) {
 		r->rec.comm.name = "c";
 	} else if (kind == REC_FORK || kind == REC_EXIT) {
