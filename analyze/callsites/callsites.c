@@ -2,7 +2,6 @@
 #include "analyze/callsites/callsites.h"
 
 #include "analyze/callsites/callsites_pass.h"
-#include "analyze/names/bare_code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"
@@ -127,11 +126,6 @@ static const struct place *callsites_place_of(const struct pass *p,
 	return &p->place[bare_code_frame(p->code, frame)->image];
 }
 
-static const struct image *image_of(const struct pass *p, uint32_t frame)
-{
-	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
-}
-
 /* Returns whether code proved which function a frame is of, though not at which
  * of its calls. */
 static bool is_proved(const struct pass *p, uint32_t frame)
@@ -186,7 +180,7 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 	if (bare_code_frame(p->code, frame)->flags &
 	    (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED | FRAME_OLD_IMAGE))
 		return;
-	if (image_of(p, frame)->kind == IMAGE_UNKNOWN_USER)
+	if (callsites_image(p, frame)->kind == IMAGE_UNKNOWN_USER)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
@@ -217,7 +211,7 @@ static bool needs_check(const struct pass *p, uint32_t frame)
 	const struct spot *s = &p->spot[frame];
 
 	return (s->returns || s->leaf) &&
-	       !image_is_kernel(image_of(p, frame)->kind);
+	       !image_is_kernel(callsites_image(p, frame)->kind);
 }
 
 void callsites_without_files(struct pass *p)
@@ -235,7 +229,7 @@ int callsites_check_made(struct pass *p, struct err *err)
 
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const struct frame *f = bare_code_frame(p->code, i);
-		const enum image_kind kind = image_of(p, i)->kind;
+		const enum image_kind kind = callsites_image(p, i)->kind;
 
 		if ((kind != IMAGE_JIT && kind != IMAGE_BPF) ||
 		    (!p->spot[i].returns && !p->spot[i].leaf) ||
@@ -262,7 +256,7 @@ int callsites_check_made(struct pass *p, struct err *err)
 			const bool framed =
 				callsite_made_sets_fp(&code, s->off);
 
-			if (image_of(p, i)->kind == IMAGE_BPF)
+			if (callsites_image(p, i)->kind == IMAGE_BPF)
 				s->open = framed ? JUDGED_WHOLE : JUDGED_NONE;
 			else if (s->leaf)
 				s->open =
@@ -270,7 +264,7 @@ int callsites_check_made(struct pass *p, struct err *err)
 			if (s->returns && callsite_made_calls(&code, s->off))
 				s->site.kind = CALLSITE_INDIRECT;
 			else if (s->returns &&
-				 image_of(p, i)->kind == IMAGE_BPF &&
+				 callsites_image(p, i)->kind == IMAGE_BPF &&
 				 callsite_made_is_settled(&code, s->off))
 				s->site.kind = CALLSITE_NO_CALL;
 		}
@@ -343,8 +337,8 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 			pl = &p->place[image];
 			said.is = IDENTITY_ANOTHER;
 			if (!callsites_has_none(p, of))
-				pl->file = callsite_open(sy, image_of(p, frame),
-							 &said);
+				pl->file = callsite_open(
+					sy, callsites_image(p, frame), &said);
 			pl->is = said.is;
 		}
 		callsites_check_frame(p, frame);
@@ -783,7 +777,7 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 
 		if (!p->stack[i].walked)
 			continue;
-		if (image_is_kernel(image_of(p, n->frame)->kind)) {
+		if (image_is_kernel(callsites_image(p, n->frame)->kind)) {
 			callsites_judge_kernel(p, i);
 			continue;
 		}
@@ -811,7 +805,7 @@ static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 	return judged_ends_dump(
 		p->stack[stack].judged,
 		judged_ends_leaf(p->spot[leaf].start, p->spot[leaf].open,
-				 image_of(p, leaf)->kind == IMAGE_ANON),
+				 callsites_image(p, leaf)->kind == IMAGE_ANON),
 		p->stack[stack].switches);
 }
 

@@ -2,7 +2,6 @@
  * found: of databases that were merged. */
 #include "analyze/callsites/callsites.h"
 #include "analyze/callsites/callsites_pass.h"
-#include "analyze/names/bare_code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

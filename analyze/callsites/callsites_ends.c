@@ -3,7 +3,6 @@
  * begins, or early, and then why. */
 
 #include "analyze/callsites/callsites_pass.h"
-#include "analyze/names/bare_code.h"
 #include "schema/db/groups.h"
 #include "schema/write/write.h"
 #include "stitch/base/mem.h"

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 
 #include "analyze/callsites/callsites_pass.h"
-#include "analyze/names/bare_code.h"
 #include "schema/columns.h"
 #include "schema/db/sums_code.h"
 #include "schema/store.h"
@@ -125,18 +124,11 @@ static void callsites_set_place(struct spot *s, const struct kernel_place *is)
 static bool callsites_is_interrupted(const struct pass *p, uint32_t inner)
 {
 	const struct spot *s = &p->spot[inner];
-	const enum image_kind kind =
-		p->code->image[bare_code_frame(p->code, inner)->image].img.kind;
+	const enum image_kind kind = callsites_image(p, inner)->kind;
 
 	return s->way == WAY_INTERRUPTED || kind == IMAGE_OOL ||
 	       kind == IMAGE_UNKNOWN_KERNEL ||
 	       (kind == IMAGE_KERNEL && !s->named);
-}
-
-static bool callsites_is_bpf(const struct pass *p, uint32_t frame)
-{
-	return p->code->image[bare_code_frame(p->code, frame)->image]
-		       .img.kind == IMAGE_BPF;
 }
 
 /* Returns whether a return address of the kernel can be looked up. */
@@ -361,10 +353,8 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	const bool interrupted = callsites_is_interrupted(p, n->frame);
 
 	/* a function of the kernel that is no tracer's is not called there */
-	const bool traced =
-		p->spot[out->frame].traced &&
-		p->code->image[bare_code_frame(p->code, n->frame)->image]
-				.img.kind != IMAGE_KERNEL;
+	const bool traced = p->spot[out->frame].traced &&
+			    callsites_image(p, n->frame)->kind != IMAGE_KERNEL;
 
 	k->wrong = p->stack[parent].wrong || kind == CALLSITE_NO_CODE ||
 		   (kind == CALLSITE_NO_CALL && !interrupted && !traced);
@@ -376,7 +366,7 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 		k->image = bare_code_frame(p->code, out->frame)->image;
 	/* unwinders walk along frame pointers through BPF programs */
 	if (interrupted && out->parent &&
-	    (!k->tables || callsites_is_bpf(p, out->frame))) {
+	    (!k->tables || callsites_image(p, out->frame)->kind == IMAGE_BPF)) {
 		const uint8_t open = callsites_kernel_open(p, parent);
 
 		k->hole |= open == JUDGED_CALLER;
@@ -384,9 +374,10 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	}
 	if (!k->used)
 		return;
-	const uint8_t leaf = k->tables && !callsites_is_bpf(p, n->frame)
-				     ? JUDGED_WHOLE
-				     : callsites_kernel_open(p, stack);
+	const uint8_t leaf =
+		k->tables && callsites_image(p, n->frame)->kind != IMAGE_BPF
+			? JUDGED_WHOLE
+			: callsites_kernel_open(p, stack);
 	if (k->beyond || k->wrong)
 		k->judged = JUDGED_FABRICATED;
 	else if (!p->spot[k->root].named)

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/names/bare_code.h"
 #include "schema/write/write.h"
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
 
-struct bare_code;
 struct callee_reach;
 
 /* The file of an image. */
@@ -128,6 +128,12 @@ struct pass {
 	struct store_stack_check *found;
 	size_t n_found, cap_found;
 };
+
+static inline const struct image *callsites_image(const struct pass *p,
+						  uint32_t frame)
+{
+	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
+}
 
 /* Loads the code, and which frames occur where. Returns 0, or -1 and *err; then
  * too the caller calls callsites_release(). */

@@ -8,7 +8,6 @@
  * that caller. One whose caller is skipped, or in which a stack ends, was not.
  */
 #include "analyze/callsites/callsites_pass.h"
-#include "analyze/names/bare_code.h"
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
 #include "symbolize/unwind/callee_reach.h"
