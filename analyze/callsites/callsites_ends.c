@@ -305,8 +305,7 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
 	c->n = saturating_add(c->n, n);
 	/* Code in the memory of a process of which no file is known, nor a
 	 * name: that of a compiler at run time. */
-	const uint32_t image_id = bare_code_frame(t->p->code, leaf)->image;
-	const enum image_kind kind = t->p->code->image[image_id].img.kind;
+	const enum image_kind kind = t->p->code->image[image].img.kind;
 	if (kind == IMAGE_ANON || kind == IMAGE_UNKNOWN_USER)
 		c->bare = saturating_add(c->bare, n);
 	c->go |= t->p->place[image].file &&

@@ -647,25 +647,15 @@ static void unwind_free(struct unwinder *uw)
 	free(u);
 }
 
-static const struct unwinder_ops ops = {
-	.unwind = unwind_stack,
-	.caller = unwind_caller,
-	.inside = unwind_inside,
-	.has = unwind_has,
-	.begins = unwind_begins,
-	.free = unwind_free,
-};
+#define UNWIND_OPS                                                             \
+	.unwind = unwind_stack, .caller = unwind_caller,                       \
+	.inside = unwind_inside, .has = unwind_has, .begins = unwind_begins,   \
+	.free = unwind_free
 
-static const struct unwinder_ops ops_ahead = {
-	.unwind = unwind_stack,
-	.caller = unwind_caller,
-	.inside = unwind_inside,
-	.has = unwind_has,
-	.begins = unwind_begins,
-	.begin = unwind_begin,
-	.finish = unwind_finish,
-	.free = unwind_free,
-};
+static const struct unwinder_ops ops = { UNWIND_OPS };
+static const struct unwinder_ops ops_ahead = { UNWIND_OPS,
+					       .begin = unwind_begin,
+					       .finish = unwind_finish };
 
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
 {
