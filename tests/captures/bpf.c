@@ -43,7 +43,7 @@ int main(int, char **argv)
 	a.log_buf = (unsigned long)log_;
 	a.log_size = sizeof log_;
 	a.log_level = 1;
-	strcpy(a.prog_name, "busy");
+	memcpy(a.prog_name, "busy", sizeof("busy"));
 	int fd = syscall(__NR_bpf, BPF_PROG_LOAD, &a, sizeof a);
 	if (fd < 0) {
 		perror(log_);

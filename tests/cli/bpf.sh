@@ -61,5 +61,8 @@ is "code that is longer than the data" "3 " "$(damaged $((20 + 16)) 4000000000)"
 is "code that begins behind the data" "3 " "$(damaged $((20 + 24)) 4000000000)"
 is "more functions than there are" "0 indirect 4 " "$(damaged $((20 + 104)) 4000000000)"
 is "addresses of functions behind the data" "3 " "$(damaged $((20 + 112)) 4294967295)"
+# damage: function %d of a BPF program is not in its data
+is "and that is said" 1 "$("$B" query bad.db 'SELECT what, detail FROM damage' |
+	grep -c 'function 0 of a BPF program is not in its data')"
 is "a function that is longer than the code" "3 " "$(damaged $((20 + 232 + 0x58)) 69)"
 is "without the code nothing is looked up" "0 " "$(damaged 12 0)"
