@@ -570,7 +570,7 @@ int64_t compare_wall(const struct compare *c, int side)
 	return n ? sum / n : 0;
 }
 
-bool compare_others_moved(const struct compare *c)
+bool compare_others_moved(const struct compare *c, double had[2])
 {
 	double wall[2] = { (double)compare_wall(c, 0),
 			   (double)compare_wall(c, 1) };
@@ -582,7 +582,8 @@ bool compare_others_moved(const struct compare *c)
 	    any_where(2, i, c->rows[i].lost || c->rows[i].lost_unknown))
 		return false;
 	double others = b->used[1] - a->used[1];
-	double had[2] = { a->used[1] / wall[0], b->used[1] / wall[1] };
+	had[0] = a->used[1] / wall[0];
+	had[1] = b->used[1] / wall[1];
 	double by = MOVED_Z * sqrt(had[0] * had[0] / (a->others + 1) +
 				   had[1] * had[1] / (b->others + 1));
 

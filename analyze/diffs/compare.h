@@ -75,8 +75,8 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m);
 bool compare_is_cpu(const struct compare *c);
 /* Returns whether, of one run a side, other programs than that with which both
  * began had more or less of the CPUs, and that is more of the change than what
- * the program used. */
-bool compare_others_moved(const struct compare *c);
+ * the program used; had: if so, how many CPUs they had on average. */
+bool compare_others_moved(const struct compare *c, double had[2]);
 /* Returns ns that the recordings of a side took, on average; 0: it is not known
  * of each. */
 int64_t compare_wall(const struct compare *c, int side);

@@ -334,12 +334,11 @@ void diff_tell_moved(const struct compare *c, int none UNUSED, FILE *out)
 	int64_t wall[2] = { compare_wall(c, 0), compare_wall(c, 1) };
 	char took[2][32];
 	struct compare_moved m;
+	double had[2];
 
 	compare_find_moved(c, &m);
-	if (compare_others_moved(c)) {
+	if (compare_others_moved(c, had)) {
 		const struct compare_run *r = c->run;
-		double had[2] = { r[0].used[1] / (double)wall[0],
-				  r[1].used[1] / (double)wall[1] };
 
 		fprintf(out,
 			"the machine was busier in %c: other programs had "
