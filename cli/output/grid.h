@@ -15,6 +15,13 @@ struct grid_column {
 	const char *title, *name;
 };
 
+/* One for people, and the same in full for programs. */
+#define GRID_TWO(title, name)                                                  \
+	{ title, NULL },                                                       \
+	{                                                                      \
+		NULL, name                                                     \
+	}
+
 /* The columns must live as long as the grid. */
 struct grid *grid_new(const struct grid_column *col, size_t n);
 void grid_free(struct grid *g);

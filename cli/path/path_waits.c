@@ -221,10 +221,8 @@ static void path_put_idle(const struct path_longest *l, FILE *out)
 }
 
 static const struct grid_column path_wait_columns[] = {
-	{ "Took", NULL },
-	{ NULL, "ns" },
-	{ "Time", NULL },
-	{ NULL, "from_ns" },
+	GRID_TWO("Took", "ns"),
+	GRID_TWO("Time", "from_ns"),
 	{ NULL, "to_ns" },
 	{ "Tid", "tid" },
 	{ "Comm", "comm" },
@@ -613,13 +611,9 @@ static void path_share_chain(struct path_shares *p, uint32_t thread,
 COMPARE_LARGEST_BY(path_compare_shares, struct path_share, ns, key);
 
 static const struct grid_column path_share_columns[] = {
-	{ "Time", NULL },
-	{ NULL, "ns" },
-	{ "Share %", "percent" },
-	{ "Waits", "waits" },
-	{ NULL, "consistent_ns" },
-	{ "Only likely %", NULL },
-	{ "Put down to", "because" },
+	GRID_TWO("Time", "ns"),	   { "Share %", "percent" },
+	{ "Waits", "waits" },	   { NULL, "consistent_ns" },
+	{ "Only likely %", NULL }, { "Put down to", "because" },
 };
 
 static void path_put_share(const struct path_shares *p, struct grid *g,

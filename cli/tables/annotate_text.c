@@ -425,8 +425,7 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		{ NULL, "weight" },
 		{ "Peak %", "peak_percent" },
 		{ "Hottest at", "peak" },
-		{ "Function", NULL },
-		{ NULL, "symbol" },
+		GRID_TWO("Function", "symbol"),
 		{ NULL, "image" },
 		{ NULL, "short" },
 	};

@@ -98,6 +98,26 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 	return 0;
 }
 
+/* The columns of self and total; of other measures by weights, if shares are
+ * judged, and the other way round. */
+#define DIFF_COLUMNS(shown, key)                                               \
+	{                                                                      \
+		{ shown " A %", key "_a_percent" },                            \
+			{ shown " B %", key "_b_percent" },                    \
+			{ "If same %", key "_b_expected" },                    \
+			{ "Points", key "_change" },                           \
+			{ "By share", key "_significant" }, { "p", key "_p" }, \
+			{ shown " A", key "_a_weight" },                       \
+			{ shown " B", key "_b_weight" },                       \
+			{ NULL, key "_a_samples" },                            \
+			{ NULL, key "_b_samples" },                            \
+	}
+#define DIFF_OTHER(shown, by, key)                                             \
+	{                                                                      \
+		{ shown, key "_change" }, { by, key "_significant" },          \
+			{ NULL, key "_p" },                                    \
+	}
+
 /* Fills in the columns of self or total. Returns how many there are. */
 static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 			  bool total)
@@ -109,41 +129,13 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		  { "SD B", "total_b_deviation" } },
 	};
 	static const struct grid_column column[2][10] = {
-		{ { "Self A %", "self_a_percent" },
-		  { "Self B %", "self_b_percent" },
-		  { "If same %", "self_b_expected" },
-		  { "Points", "self_change" },
-		  { "By share", "self_significant" },
-		  { "p", "self_p" },
-		  { "Self A", "self_a_weight" },
-		  { "Self B", "self_b_weight" },
-		  { NULL, "self_a_samples" },
-		  { NULL, "self_b_samples" } },
-		{ { "Total A %", "total_a_percent" },
-		  { "Total B %", "total_b_percent" },
-		  { "If same %", "total_b_expected" },
-		  { "Points", "total_change" },
-		  { "By share", "total_significant" },
-		  { "p", "total_p" },
-		  { "Total A", "total_a_weight" },
-		  { "Total B", "total_b_weight" },
-		  { NULL, "total_a_samples" },
-		  { NULL, "total_b_samples" } },
+		DIFF_COLUMNS("Self", "self"), DIFF_COLUMNS("Total", "total")
 	};
-	/* of shares those by weights, and the other way round */
 	static const struct grid_column other[2][2][3] = {
-		{ { { "Weight", "self_weight_change" },
-		    { "By weight", "self_weight_significant" },
-		    { NULL, "self_weight_p" } },
-		  { { "Points", "self_share_change" },
-		    { "By share", "self_share_significant" },
-		    { NULL, "self_share_p" } } },
-		{ { { "Weight", "total_weight_change" },
-		    { "By weight", "total_weight_significant" },
-		    { NULL, "total_weight_p" } },
-		  { { "Points", "total_share_change" },
-		    { "By share", "total_share_significant" },
-		    { NULL, "total_share_p" } } },
+		{ DIFF_OTHER("Weight", "By weight", "self_weight"),
+		  DIFF_OTHER("Points", "By share", "self_share") },
+		{ DIFF_OTHER("Weight", "By weight", "total_weight"),
+		  DIFF_OTHER("Points", "By share", "total_share") },
 	};
 	/* percents, else weights */
 	size_t hidden = rp->o->absolute ? 0 : 6;
