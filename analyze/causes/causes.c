@@ -302,8 +302,10 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 		rec.stack = out->number = causes_intern_stack(c, &out->stack);
 		if (out->stack.kraw && rec.state > 0 &&
 		    rec.state < STATE_PREEMPTED)
-			*mem_at(c->slept, c->n_slept, c->cap_slept, rec.stack) =
-				true;
+			(*mem_at(c->slept, c->n_slept, c->cap_slept,
+				 rec.stack))[rec.state & STATE_UNINTERRUPTIBLE
+						     ? 1
+						     : 0] = true;
 	}
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have: those are the thread's from here
@@ -455,9 +457,9 @@ static int causes_end(struct causes *c, struct err *err)
 			return -1;
 	}
 	timeline_seal(c->t);
-	for (size_t i = 0; i < c->n_slept; i++)
-		if (c->slept[i])
-			wait_causes_learn(c->words, &c->stack[i]);
+	for (size_t i = 0; i < 2 * c->n_slept; i++)
+		if (c->slept[i / 2][i % 2])
+			wait_causes_learn(c->words, i % 2, &c->stack[i / 2]);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
 	c->limits = limits_load(c->db, c->kernel->capture->id, err);

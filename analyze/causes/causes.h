@@ -60,7 +60,8 @@ struct causes {
 	/* by the numbers of causes_switch and of the timeline */
 	struct offcpu_stack *stack;
 	size_t n_stack, cap_stack;
-	bool *slept; /* by stack: a thread went to sleep there */
+	/* by stack: a thread went to sleep there; [1]: as for a disk */
+	bool (*slept)[2];
 	size_t n_slept, cap_slept;
 	struct intern stack_index;
 	struct arena text;

@@ -225,14 +225,16 @@ static struct cause_pair cause_by_kernel(struct wait_causes *c, uint32_t kraw)
 	return c->known[kraw];
 }
 
-/* Returns what waits with and without a kernel half have in common: the user
- * half or, of a thread of the kernel, the name. */
-static uint64_t cause_key(const struct offcpu_stack *at)
+/* Returns what waits with and without a kernel half have in common: whether
+ * they are as for a disk, as a page fault on the way back from a call is, and
+ * the user half or, of a thread of the kernel, the name. */
+static uint64_t cause_key(bool disk, const struct offcpu_stack *at)
 {
-	return hash_u64(at->uraw ?: (uint64_t)1 << 32 | at->comm);
+	return hash_u64((at->uraw ?: (uint64_t)1 << 32 | at->comm) << 1 | disk);
 }
 
-void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at)
+void wait_causes_learn(struct wait_causes *c, bool disk,
+		       const struct offcpu_stack *at)
 {
 	struct cause_pair cause = { 0 };
 	uint32_t id;
@@ -241,7 +243,7 @@ void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at)
 		cause = cause_by_kernel(c, at->kraw);
 	if (!cause.inner || (!at->uraw && cause.inner != WAIT_KERNEL))
 		return;
-	id = table_find_or_add(&c->index, cause_key(at), c->n_other);
+	id = table_find_or_add(&c->index, cause_key(disk, at), c->n_other);
 	if (id == c->n_other)
 		*mem_add(c->other, c->n_other, c->cap_other) = cause;
 	if (c->other[id].inner != cause.inner)
@@ -261,7 +263,8 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 		return at && cause_has_chain(c, at->kraw)
 			       ? cause_by_kernel(c, at->kraw).inner
 			       : WAIT_UNKNOWN;
-	id = table_find_hash(&c->index, cause_key(at));
+	id = table_find_hash(&c->index,
+			     cause_key(offcpu_state(state)[0] == 'D', at));
 	if (id == TABLE_NONE)
 		return WAIT_UNKNOWN;
 	return c->other[id].inner != CAUSE_DIFFERS   ? c->other[id].inner

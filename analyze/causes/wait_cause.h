@@ -48,8 +48,10 @@ enum wait_cause {
 /* stacks: borrowed, for names. The caller calls wait_causes_free(). */
 struct wait_causes *wait_causes_new(struct stacks *s);
 void wait_causes_free(struct wait_causes *c);
-/* Takes the stack of a switch, of which those without a kernel half learn. */
-void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at);
+/* Takes the stack of a switch, of which those without a kernel half learn;
+ * disk: the thread slept as who waits for a disk. */
+void wait_causes_learn(struct wait_causes *c, bool disk,
+		       const struct offcpu_stack *at);
 /* Returns what a wait was for, by the task state and the kernel half of the
  * stack at its begin, of which each is looked at once. If it has none, as
  * 'record --waits' keeps some of each second, the others at the same user stack

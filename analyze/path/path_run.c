@@ -125,6 +125,30 @@ const char *path_doing(enum chain_state s)
 	}
 }
 
+/* Returns what the wait of a segment was for. */
+static enum wait_cause path_cause(const struct path_run *r,
+				  const struct chain_segment *s)
+{
+	const struct proof_piece pc =
+		proofs_piece(r->proofs, s->thread,
+			     proofs_find(r->proofs, s->thread, s->from));
+
+	return wait_causes_get(r->words, pc.bits,
+			       causes_stack(r->causes, s->out));
+}
+
+enum wait_cause path_interrupted(const struct path_run *r,
+				 const struct chain *c,
+				 const struct chain_segment *s)
+{
+	struct proof_edge e;
+
+	if (s->state != CHAIN_HARDIRQ)
+		return WAIT_UNKNOWN;
+	e = proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
+	return causes_irq(r->causes, &e) ? WAIT_UNKNOWN : path_cause(r, s);
+}
+
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c)
 {
@@ -136,6 +160,9 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	};
 
 	chain_walk(c, r->proofs, r->t, &ask);
+	for (size_t i = 0; i < c->n; i++)
+		if (path_interrupted(r, c, &c->segment[i]) == WAIT_TIMER)
+			c->segment[i].state = CHAIN_TIMER;
 	/* --proved: what is only likely counts as not known. */
 	for (size_t i = 0; r->ask->proved && i < c->n; i++) {
 		if (c->segment[i].proof != PROOF_LIKELY)
@@ -159,15 +186,14 @@ struct path_sum path_first(const struct path_run *r, const struct chain *c,
 		.ns = (uint64_t)s->to - (uint64_t)s->from,
 	};
 	struct proof_edge e;
-	enum chain_state leaf;
 
 	if (!s->depth)
 		return first;
 	e = proofs_edge(r->proofs, c->path[s->path]);
-	leaf = chain_leaf(&e);
-	first.state = leaf == CHAIN_STATES ? CHAIN_BLOCKED : leaf;
-	if (leaf == CHAIN_STATES)
+	if (chain_leaf(&e) == CHAIN_STATES) {
+		first.state = CHAIN_BLOCKED;
 		first.thread = timeline_thread(r->t, e.waker);
+	}
 	return first;
 }
 
@@ -284,17 +310,6 @@ size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
 	return path_add_details(sum, n);
 }
 
-bool path_slept(const struct path_run *r, const struct proof_piece *pc,
-		const struct proof_edge *e)
-{
-	const enum chain_state leaf = chain_leaf(e);
-
-	return (leaf == CHAIN_TIMER ||
-		(leaf == CHAIN_HARDIRQ && !causes_irq(r->causes, e))) &&
-	       wait_causes_get(r->words, pc->bits,
-			       causes_stack(r->causes, pc->out)) == WAIT_TIMER;
-}
-
 struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
 			   bool by_proof, size_t *n)
 {
@@ -309,19 +324,9 @@ struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
 			.proof = by_proof ? s->proof : PROOF_UNKNOWN,
 			.ns = (uint64_t)s->to - (uint64_t)s->from,
 		};
-		if (!r ||
-		    (s->state != CHAIN_HARDIRQ && s->state != CHAIN_TIMER))
-			continue;
-		const struct proof_edge e =
-			proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
-		const struct proof_piece pc = proofs_piece(
-			r->proofs, s->thread,
-			proofs_find(r->proofs, s->thread, s->from));
-
-		if (path_slept(r, &pc, &e)) {
-			sum[i].state = CHAIN_TIMER;
+		if (r && s->state == CHAIN_TIMER &&
+		    path_cause(r, s) == WAIT_TIMER)
 			sum[i].cause = WAIT_TIMER;
-		}
 	}
 	*n = path_add_up(sum, c->n);
 	return sum;

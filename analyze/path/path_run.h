@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/causes/chain.h"
+#include "analyze/causes/wait_cause.h"
 #include "analyze/names/name_opts.h"
 #include "stitch/base/intern.h"
 
@@ -90,6 +91,12 @@ struct path_sum {
 /* A thread of path_sum: any of the process that is asked for. */
 #define PATH_OWN (TIMELINE_NONE - 1)
 
+/* Returns what a wait was for that ended by an interrupt of which no record
+ * tells more, as that of a local timer has no entry on x86: a thread that slept
+ * did so. WAIT_UNKNOWN: it is no such wait, or that is not known. */
+enum wait_cause path_interrupted(const struct path_run *r,
+				 const struct chain *c,
+				 const struct chain_segment *s);
 /* Makes the chain of a thread, as the options want it. */
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c);
@@ -98,11 +105,6 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
  * where there is none: what it did itself, or what interrupt woke it. */
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
 			   const struct chain_segment *s);
-/* Returns whether a thread slept in a piece of its time that an interrupt of
- * the edge e ended: a timer, or one that no record names, as that of a timer
- * has no entry on x86, and most wake-ups of 'record --waits' have no stack. */
-bool path_slept(const struct path_run *r, const struct proof_piece *pc,
-		const struct proof_edge *e);
 /* Returns the sums of a chain, largest first; the caller frees them. by_proof
  * false: by thread and state alone, .proof says nothing. r: .cause is
  * WAIT_TIMER of who slept; NULL: of nobody. */

@@ -66,8 +66,7 @@ static struct path_sum own_take_behind(struct path_run *r,
 /* Sets what of the cause of a wait is printed: what memory is wanted for, and
  * what ended by a timeout that is no sleep. */
 static void own_set_cause(struct path_run *r, struct path_sum *p,
-			  const struct proof_piece *pc,
-			  const struct proof_edge *e)
+			  const struct proof_piece *pc)
 {
 	enum wait_cause cause = wait_causes_get(
 		r->words, pc->bits, causes_stack(r->causes, pc->out));
@@ -86,10 +85,6 @@ static void own_set_cause(struct path_run *r, struct path_sum *p,
 	case WAIT_SOCKET:
 		if (p->state == CHAIN_TIMER)
 			p->cause = (uint8_t)cause;
-		break;
-	case WAIT_TIMER:
-		if (path_slept(r, pc, e))
-			p->state = CHAIN_TIMER;
 		break;
 	default:
 		break;
@@ -117,11 +112,7 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 		if (p->state == CHAIN_RUN || p->state == CHAIN_READY ||
 		    p->state == CHAIN_UNKNOWN)
 			continue;
-		const struct proof_edge e =
-			s->depth ? proofs_edge(r->proofs, c->path[s->path])
-				 : (struct proof_edge){ 0 };
-
-		own_set_cause(r, p, &pc, &e);
+		own_set_cause(r, p, &pc);
 		p->detail = path_call(r, thread, s->from);
 		if (p->thread == TIMELINE_NONE)
 			continue;

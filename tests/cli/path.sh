@@ -971,6 +971,8 @@ END
 "$B" path --pid 10 --cpus 1 "$work/slept.txt" >"$work/text" 2>&1
 grep -q '^db (10) waited [^;]*: 9[0-9.]* % sleeping' "$work/text" || { sed 's/^/# /' "$work/text"; false; }
 ok who_slept_waited_for_no_interrupt $?
+"$B" path --comm db --cpus 1 --waits "$work/slept.txt" 2>&1 | grep -q 'together: 9[0-9.]* % db sleeping'
+ok nor_does_its_chain_say_so $?
 
 # likewise a thread that others wait for
 python3 - >"$work/sleeper.txt" <<'END'
