@@ -17,7 +17,9 @@
 #define TIMINGS_PART 0.01
 /* Shares of fewer samples say nothing; and which are as good as others. */
 #define TIMINGS_FEW_SAMPLES 5
-#define TIMINGS_AS_GOOD 0.9
+/* Fewer than so many may have been as many by chance. */
+#define TIMINGS_NO_SAMPLES 3
+#define TIMINGS_AS_GOOD 0.93
 /* How probable it is at most that a side without any has more than is assumed.
  */
 #define TIMINGS_NONE 1e-6
@@ -99,19 +101,28 @@ static struct timings_item timings_get(const struct timings_run *run, size_t i,
 void timings_add_share(struct timings *t, uint32_t row, const char *name,
 		       uint64_t n)
 {
-	const uint32_t key[] = { row, intern_add(&t->words, name) };
-	uint32_t id = intern_add_bytes(&t->share_index, key, sizeof(key));
+	struct timings_run *run = &t->run[t->n_run - 1];
+	uint32_t key[] = { row, intern_add(&t->words, "") };
+	struct timings_share c = {
+		.row = row,
+		.all = intern_add_bytes(&t->share_index, key, sizeof(key)),
+	};
+	uint32_t id;
 
+	c.name = key[1] = intern_add(&t->words, name);
+	id = intern_add_bytes(&t->share_index, key, sizeof(key));
 	if (id == t->n_share)
-		*mem_add(t->share, t->n_share, t->cap_share) =
-			(struct timings_share){ .row = row, .name = key[1] };
+		*mem_add(t->share, t->n_share, t->cap_share) = c;
 	t->share[id].n[t->runs[1] > 0] += n;
+	*mem_at(run->share, run->n_share, run->cap_share, id) += n;
 }
 
 void timings_release(struct timings *t)
 {
-	for (size_t i = 0; i < t->n_run; i++)
+	for (size_t i = 0; i < t->n_run; i++) {
 		packed_times_release(&t->run[i].item);
+		free(t->run[i].share);
+	}
 	free_all(t->run, t->row, t->share, t->order);
 	intern_release(&t->share_index);
 	intern_release(&t->words);
@@ -409,6 +420,22 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 	return p;
 }
 
+/* Returns how much of a part is as good as none in a run: as much as in the
+ * longest one of its side, or runs without any would differ. */
+static double timings_little(const struct timings *t, size_t run)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < t->n_run; i++) {
+		const struct timings_run *r = &t->run[i];
+
+		if ((i >= t->runs[0]) == (run >= t->runs[0]))
+			raise_to(most, ((double)r->to - (double)r->from) /
+					       (r->per ? (double)r->per : 1));
+	}
+	return TIMINGS_LITTLE * most;
+}
+
 /* Stores the numbers of a row in run i: of each measure. number[]: of its n
  * things. */
 static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
@@ -465,10 +492,7 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 		timings_value_of(p, m, of);
 		r->of[m].size[side] += of->is / (double)t->runs[side];
 		if (t->parts && m == TIMINGS_TOTAL) {
-			double little =
-				TIMINGS_LITTLE *
-				((double)p->run->to - (double)p->run->from) /
-				p->seconds;
+			double little = timings_little(t, i);
 
 			of->most = (p->sum_least + p->run->loose) / p->seconds;
 			if (!(p->sum > 0)) {
@@ -482,6 +506,75 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 		}
 	}
 	free_all(p->item, p->length, p->least, p->most, p->own, p->all);
+}
+
+/* Makes a row of a share that is tested. */
+static void timings_add_share_row(struct timings *t, size_t share)
+{
+	struct timings_share *c = &t->share[share];
+	struct timings_row r = t->row[c->row];
+
+	c->own = c->row;
+	if (c->all == share || t->parts[r.group].whole ||
+	    c->n[0] + c->n[1] < TIMINGS_FEW)
+		return;
+	c->own = (uint32_t)t->n;
+	r.share = true;
+	r.mostly = c->name;
+	r.longest[0] = r.longest[1] = 0;
+	*mem_add(t->row, t->n, t->cap) = r;
+}
+
+/* Stores what a share has of each run, of which row[] is what all of it has. A
+ * CPU that is slower in one
+ * run, as next to others, is slower for all functions: numbers are those which
+ * the share would have if the rest had the same in each run; but of B no more
+ * than it has, as the rest may have become less. */
+static void timings_measure_share(struct timings *t,
+				  const struct timings_share *c,
+				  const struct timings_value *row,
+				  struct timings_value *own)
+{
+	size_t id = (size_t)(c - t->share);
+	double plain = 0, next_to = 0, rest_ns = 0;
+	bool few = false;
+
+	for (size_t i = 0; i < t->n_run; i++) {
+		const struct timings_run *run = &t->run[i];
+		double n = id < run->n_share ? (double)run->share[id] : 0;
+		double all =
+			c->all < run->n_share ? (double)run->share[c->all] : 0;
+		double sign = i >= t->runs[0] ? 1 / (double)t->runs[1]
+					      : -1 / (double)t->runs[0];
+		double little = timings_little(t, i);
+		double is = row[i].is * n / diff_larger(all, 1), by;
+
+		raise_to(is, diff_smaller(little, row[i].is));
+		by = is / row[i].is;
+		own[i] = row[i];
+		own[i].is = is;
+		own[i].least *= by;
+		own[i].most += own[i].least - row[i].least;
+		own[i].variance += 1 / diff_larger(n, TIMINGS_NO_SAMPLES);
+		few |= row[i].is - is < TIMINGS_FEW_SAMPLES * little;
+		rest_ns += (row[i].is - is) / (double)t->n_run;
+		plain += log(is) * sign;
+		next_to += log(is / (row[i].is - is)) * sign;
+	}
+	for (size_t i = 0; i < t->n_run; i++) {
+		int side = i >= t->runs[0];
+		double by = rest_ns / (row[i].is - own[i].is);
+
+		if (side && plain < next_to)
+			by *= exp(plain - next_to);
+		if (!few) {
+			own[i].is *= by;
+			own[i].least *= by;
+			own[i].most *= by;
+		}
+		t->row[c->own].of[TIMINGS_TOTAL].size[side] +=
+			own[i].is / (double)t->runs[side];
+	}
 }
 
 /* Stores the numbers of all rows in run i. */
@@ -507,8 +600,10 @@ static void timings_measure(struct timings *t, size_t i,
 	for (uint32_t k = 0; k < t->n; k++) {
 		size_t from = k ? end[k - 1] : 0;
 
-		timings_measure_row(t, i, k, number + from, end[k] - from,
-				    &v[k * TIMINGS_MEASURES * t->n_run]);
+		if (!t->row[k].share)
+			timings_measure_row(
+				t, i, k, number + from, end[k] - from,
+				&v[k * TIMINGS_MEASURES * t->n_run]);
 	}
 }
 
@@ -565,53 +660,65 @@ COMPARE_FUNCTION_OF(
 		?: compare_numbers(*x, *y));
 
 /* Finds for each row what most of what it has more in B comes from: what has
- * most of that, and least else in B; of those as good as this one the newest,
- * and of these the outermost function. */
+ * most of that, and least else in B, and is newest; of those as good as this
+ * one the outermost function. If some are proved to have more, it is one of
+ * these, and stays a row if the whole is not proved to. */
 static void timings_find_mostly(struct timings *t)
 {
 	struct found {
-		const struct timings_share *all, *at;
-		double fit, fresh;
+		const struct timings_share *at;
+		double good;
+		bool proved;
 	} *found = mem_new(t->n + 1, sizeof(*found));
 	double *in_b = mem_new(t->words.n + 1, sizeof(*in_b));
+	size_t kept = 0;
 
-	for (int turn = 0; turn < 4; turn++)
+	for (int turn = 0; turn < 3; turn++)
 		for (size_t i = 0; i < t->n_share; i++) {
 			const struct timings_share *c = &t->share[i];
-			const double *size =
-				t->row[c->row].of[TIMINGS_TOTAL].size;
+			const uint64_t *n = t->share[c->all].n;
+			const struct timings_change *row =
+				&t->row[c->row].of[TIMINGS_TOTAL];
+			const struct timings_change *own =
+				&t->row[c->own].of[TIMINGS_TOTAL];
 			struct found *f = &found[c->row];
-			double all = size[1] - size[0], ns[2], grew, fit;
+			double all = row->size[1] - row->size[0];
+			double ns = row->size[1] * (double)c->n[1] /
+				    diff_larger((double)n[1], 1);
+			double grew = ns - row->size[0] * (double)c->n[0] /
+						   diff_larger((double)n[0], 1);
+			bool proved = own != row && own->change > 0;
 
-			if (!f->all)
-				f->all = c;
-			for (int side = 0; side < 2; side++)
-				ns[side] =
-					size[side] * (double)c->n[side] /
-					diff_larger((double)f->all->n[side], 1);
-			if (!turn)
-				in_b[c->name] += ns[1];
-			grew = ns[1] - ns[0];
-			if (!turn || c == f->all || !(all > 0) ||
-			    c->n[1] < TIMINGS_FEW_SAMPLES || !(grew > all / 2))
+			if (!turn) {
+				in_b[c->name] += ns;
+				f->proved |= proved;
+			}
+			if (!turn || c->all == i ||
+			    c->n[1] < TIMINGS_FEW_SAMPLES ||
+			    (f->proved ? !proved
+				       : !(all > 0) || !(grew > all / 2)))
 				continue;
 			/* of both shares the harmonic mean */
-			fit = 2 * grew /
-			      (diff_larger(all, grew) + in_b[c->name]);
+			double good = 2 * grew * grew / in_b[c->name] /
+				      (diff_larger(all, grew) + in_b[c->name]);
 			if (turn == 1)
-				raise_to(f->fit, fit);
-			else if (fit < TIMINGS_AS_GOOD * f->fit)
-				continue;
-			else if (turn == 2)
-				raise_to(f->fresh, grew / in_b[c->name]);
-			else if (grew / in_b[c->name] >=
-					 TIMINGS_AS_GOOD * f->fresh &&
+				raise_to(f->good, good);
+			else if (good >= TIMINGS_AS_GOOD * f->good &&
 				 (!f->at || c->n[1] > f->at->n[1]))
 				f->at = c;
 		}
-	for (size_t i = 0; i < t->n; i++)
-		t->row[i].mostly = found[i].at ? found[i].at->name
-					       : intern_add(&t->words, "");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct timings_share *c = found[i].at;
+		struct timings_row *r = &t->row[i];
+
+		if (!r->share)
+			r->mostly = c ? c->name : intern_add(&t->words, "");
+		if (c && found[i].proved && r->of[TIMINGS_TOTAL].change <= 0)
+			found[c->own].proved = true;
+		if (!r->share || found[i].proved)
+			t->row[kept++] = *r;
+	}
+	t->n = kept;
 	free_all(found, in_b);
 }
 
@@ -620,7 +727,8 @@ static double timings_size(const struct timings_row *r)
 	return r->of[TIMINGS_TOTAL].size[0] + r->of[TIMINGS_TOTAL].size[1];
 }
 
-void timings_find_took(const struct timings *t, struct timings_change *out)
+void timings_find_run(const struct timings *t, bool others,
+		      struct timings_change *out)
 {
 	static const struct runs_usual none[2];
 	struct timings_value *v = mem_new(t->n_run, sizeof(*v));
@@ -630,6 +738,8 @@ void timings_find_took(const struct timings *t, struct timings_change *out)
 		int side = i >= t->runs[0];
 		double ns = (double)t->run[i].to - (double)t->run[i].from;
 
+		if (others)
+			ns = t->run[i].others / diff_larger(ns, 1);
 		v[i] = (struct timings_value){ .is = ns,
 					       .least = ns,
 					       .most = ns };
@@ -642,10 +752,6 @@ void timings_find_took(const struct timings *t, struct timings_change *out)
 
 void timings_judge(struct timings *t)
 {
-	struct diff_ranked *rank =
-		mem_new(t->n * TIMINGS_MEASURES + 1, sizeof(*rank));
-	struct timings_value *v =
-		mem_new(t->n * TIMINGS_MEASURES * t->n_run + 1, sizeof(*v));
 	struct runs_usual usual[TIMINGS_MEASURES][2];
 	size_t used = 0, tests = 0;
 	double all = 0;
@@ -655,14 +761,31 @@ void timings_judge(struct timings *t)
 	for (size_t i = 0; i < t->n; i++)
 		on[t->row[i].key[0]] |= (uint8_t)((t->row[i].n[0] > 0) +
 						  2 * (t->row[i].n[1] > 0));
+	for (size_t i = 0; t->parts && i < t->n_share; i++)
+		timings_add_share_row(t, i);
+	struct diff_ranked *rank =
+		mem_new(t->n * TIMINGS_MEASURES + 1, sizeof(*rank));
+	struct timings_value *v =
+		mem_new(t->n * TIMINGS_MEASURES * t->n_run + 1, sizeof(*v));
+
 	for (size_t i = 0; i < t->n_run; i++) {
 		packed_times_close(&t->run[i].item);
 		timings_measure(t, i, v);
 	}
+	for (size_t i = 0; t->parts && i < t->n_share; i++) {
+		const struct timings_share *c = &t->share[i];
+		const size_t of = TIMINGS_TOTAL * t->n_run;
+
+		if (c->own != c->row)
+			timings_measure_share(
+				t, c,
+				&v[c->row * TIMINGS_MEASURES * t->n_run + of],
+				&v[c->own * TIMINGS_MEASURES * t->n_run + of]);
+	}
 	if (!t->parts)
 		timings_find_usual(t, v, usual);
 	for (size_t i = 0; t->parts && i < t->n; i++)
-		all += timings_size(&t->row[i]);
+		all += t->row[i].share ? 0 : timings_size(&t->row[i]);
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct timings_row *r = &t->row[i];
 
@@ -687,7 +810,7 @@ void timings_judge(struct timings *t)
 				continue;
 			tests++;
 			for (int side = 0; t->parts && side < 2; side++)
-				usual[m][side] = t->parts[r->group];
+				usual[m][side] = t->parts[r->group].usual;
 			c->p = timings_test(of, t->runs, usual[m],
 					    t->parts	       ? 0
 					    : m == TIMINGS_P99 ? 2 * t->between

@@ -15,7 +15,11 @@
  * What was lost is a bound: each number of a run lies between what it is at
  * least and at most, and a change is one only if it is for all of these. All
  * tests of all rows are corrected as samples are, and a change is reported at
- * DIFF_ALPHA. */
+ * DIFF_ALPHA.
+ *
+ * What a part is made of is tested too: a function, by its samples, of what a
+ * thread computed. That of a row which is not proved to have more is a row of
+ * its own. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,6 +64,7 @@ struct timings_row {
 	/* of words: what most of what it has more in B comes from, of its
 	 * shares; "": not known. After timings_judge(). */
 	uint32_t mostly;
+	bool share; /* it is of mostly alone, and in another row too */
 	struct timings_change of[TIMINGS_MEASURES];
 };
 
@@ -71,6 +76,8 @@ struct timings_run {
 	double loose;	  /* ns of parts that are not proved */
 	double others;	  /* ns that other processes had CPUs, of parts */
 	struct packed_times item; /* see timings_add() */
+	uint64_t *share;	  /* what each has of it */
+	size_t n_share, cap_share;
 };
 
 /* What a row is made of, on each side: of time in which a thread computed, how
@@ -78,7 +85,15 @@ struct timings_run {
  * one was ready, how many ns another had the CPU. name "": all. */
 struct timings_share {
 	uint32_t row, name; /* of words */
+	uint32_t all;	    /* the share of this row that is all */
+	uint32_t own;	    /* a row of this alone; row: there is none */
 	uint64_t n[2];
+};
+
+/* Parts that vary alike from run to run. */
+struct timings_group {
+	struct runs_usual usual;
+	bool whole; /* their shares are not tested */
 };
 
 struct timings {
@@ -89,7 +104,7 @@ struct timings {
 	 * any of them: numbers and sums are of a run, not of a second, only
 	 * sums are judged, and less than TIMINGS_LITTLE of it is as much.
 	 * By what those of each group usually vary; NULL: no parts. */
-	const struct runs_usual *parts;
+	const struct timings_group *parts;
 	bool all_kinds; /* a first key is no kind that may not be recorded */
 	size_t runs[2];
 	struct timings_run *run;
@@ -123,9 +138,11 @@ uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
  * of functions that of outer ones. */
 void timings_add_share(struct timings *t, uint32_t row, const char *name,
 		       uint64_t n);
-/* Stores how long a run of each side is, and the interval of the ratio; low is
- * NaN of one run a side. */
-void timings_find_took(const struct timings *t, struct timings_change *out);
+/* Stores how long a run of each side is or, if others, how many CPUs other
+ * processes had meanwhile, and the interval of the ratio; low is NaN of one run
+ * a side. */
+void timings_find_run(const struct timings *t, bool others,
+		      struct timings_change *out);
 /* Judges all rows. */
 void timings_judge(struct timings *t);
 void timings_release(struct timings *t);

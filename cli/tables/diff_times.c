@@ -24,8 +24,8 @@
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
 
-/* How much of what is behind other programs is not little next to it. */
-#define TIMES_OWN 0.2
+/* How much of what is ready is not little next to it. */
+#define TIMES_OWN 0.4
 
 struct times {
 	const struct diff_times_opts *o;
@@ -75,6 +75,11 @@ static bool times_may_idle(const struct times *d, const struct timings_row *r)
 	return !strcmp(kind, "syscall") && calls_wait(name, &either) && !either;
 }
 
+static bool times_is_ready(const struct times *d, const struct timings_row *r)
+{
+	return !strncmp(intern_get(&d->of.t.words, r->key[0]), "ready", 5);
+}
+
 /* "syscall fsync", "lock in f", "lock ended by t", "computing by t, most of it
  * in f". */
 static void times_put_name(const struct times *d, const struct timings_row *r,
@@ -84,18 +89,21 @@ static void times_put_name(const struct times *d, const struct timings_row *r,
 				     intern_get(&d->of.t.words, r->key[1]),
 				     intern_get(&d->of.t.words, r->key[2]),
 				     intern_get(&d->of.t.words, r->mostly) };
+	bool ready = times_is_ready(d, r);
 	static const char *const second[] = { [TIMED_PAIRS] = " ",
 					      [TIMED_WAITS] = " in ",
 					      [TIMED_PARTS] = " by ",
 					      [TIMED_SCHED] = " of " };
 	const char *const before[] = {
-		"", d->of.ask.by_waker ? " ended by " : second[d->of.ask.what],
+		"",
+		d->of.ask.by_waker ? " ended by " : second[d->of.ask.what],
 		d->of.ask.what == TIMED_SCHED ? " by "
 		: strncmp(word[2], TIMED_LOCK, strlen(TIMED_LOCK))
 			? " in "
 			: ", while others waited for the ",
-		strncmp(word[0], "ready", 5) ? ", most of it in "
-					     : ", most of it while the CPU ran "
+		r->share ? ready ? " while the CPU ran " : " in "
+		: ready	 ? ", most of it while the CPU ran "
+			 : ", most of it in ",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(word); i++) {
@@ -123,10 +131,19 @@ static void times_put_growth(const struct timings_change *c, FILE *out)
 		fprintf(out, "%+.2f %%)", 100 * (c->high - 1));
 }
 
-/* Returns whether a measure of a row is proved to have grown. */
-static bool times_grew(const struct timings_row *r)
+/* Returns whether a measure of a row is proved to have grown, and may be a
+ * cause: that threads wait longer behind other programs is one if those are
+ * shown to have more of the CPUs, and not if the program asks for more. */
+static bool times_grew(const struct times *d, const struct timings_row *r)
 {
-	return any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
+	struct timings_change others;
+
+	if (!any_where(TIMINGS_MEASURES, m, r->of[m].change > 0))
+		return false;
+	if (!timed_is_behind(&d->of, r))
+		return true;
+	timings_find_run(&d->of.t, true, &others);
+	return others.low > 1;
 }
 
 static double times_more(const struct timings_row *r)
@@ -136,8 +153,7 @@ static double times_more(const struct timings_row *r)
 
 /* Returns the row that most time more is in, and has a measure that grew or, if
  * nothing did, whose own interval says so, or what is likely; NULL: none. What
- * may be idle is one only where nothing else is. own: but what was ready behind
- * other programs. */
+ * may be idle is one only where nothing else is. own: but what was ready. */
 static const struct timings_row *times_slower_of(const struct times *d,
 						 bool own)
 {
@@ -151,9 +167,9 @@ static const struct timings_row *times_slower_of(const struct times *d,
 
 			if (!(times_more(r) > 0) ||
 			    times_may_idle(d, r) != idle ||
-			    (own && timed_is_behind(&d->of, r)))
+			    (own && times_is_ready(d, r)))
 				continue;
-			if (times_grew(r))
+			if (times_grew(d, r))
 				return r;
 			if (!hint &&
 			    (c->low > 1 || (c->hidden && d->of.t.parts)))
@@ -162,44 +178,20 @@ static const struct timings_row *times_slower_of(const struct times *d,
 	return hint;
 }
 
-/* The same. What computes more is more often behind other programs, too: what
- * the program itself has more of is first if it is not little next to that, and
- * as sure. */
+/* The same. What computes more waits longer for CPUs, too: what the program
+ * itself has more of is first if it is not little next to that, and as sure. */
 static const struct timings_row *times_slower(const struct times *d)
 {
 	const struct timings_row *r = times_slower_of(d, false);
 	const struct timings_row *own;
 
-	if (!r || !timed_is_behind(&d->of, r))
+	if (!r || !times_is_ready(d, r))
 		return r;
 	own = times_slower_of(d, true);
-	return own && times_grew(own) >= times_grew(r) &&
+	return own && times_grew(d, own) >= times_grew(d, r) &&
 			       times_more(own) > TIMES_OWN * times_more(r)
 		       ? own
 		       : r;
-}
-
-/* ", which has more of computing too, most of it in f": a thread of the program
- * that had the CPU for longer may have been what made another one wait. */
-static void times_put_holder(const struct times *d,
-			     const struct timings_row *ready, FILE *out)
-{
-	const struct intern *w = &d->of.t.words;
-
-	for (size_t i = 0; i < d->of.t.n; i++) {
-		const struct timings_row *r = &d->of.t.row[i];
-		const struct timings_change *c = &r->of[TIMINGS_TOTAL];
-
-		if (strcmp(intern_get(w, ready->key[0]), "ready") ||
-		    strcmp(intern_get(w, r->key[0]), "computing") ||
-		    r->key[1] != ready->mostly || *intern_get(w, r->key[2]) ||
-		    !*intern_get(w, r->mostly) || !(c->size[1] > c->size[0]))
-			continue;
-		safe_text_say(
-			out,
-			", which has more of computing too, most of it in ",
-			intern_get(w, r->mostly), "");
-	}
 }
 
 static uint64_t times_lost(const struct times *d, int side)
@@ -227,16 +219,10 @@ static void times_tell(const struct times *d, FILE *out)
 		/* "w took 3.00 s in B, 2.00 s in A, +50.00 % (95 %: +30.10 to
 		 * +73.20 %), while other processes had 1.20 CPUs in B, 0.40 in
 		 * A; " */
-		struct timings_change took;
-		double others[2] = { 0 };
+		struct timings_change took, others;
 
-		timings_find_took(&d->of.t, &took);
-		for (size_t i = 0; i < d->of.t.n_run; i++) {
-			int side = i >= d->of.t.runs[0];
-
-			others[side] += d->of.t.run[i].others /
-					(double)d->of.t.runs[side];
-		}
+		timings_find_run(&d->of.t, false, &took);
+		timings_find_run(&d->of.t, true, &others);
 		safe_text_put(out, d->of.comm, 0, 0);
 		fprintf(out, " took %s in B, ", HUMAN_NS(took.size[1]));
 		fprintf(out, "%s in A", HUMAN_NS(took.size[0]));
@@ -249,11 +235,10 @@ static void times_tell(const struct times *d, FILE *out)
 			fprintf(out,
 				", while other processes had %.2f CPUs in B, "
 				"%.2f in A",
-				others[1] / diff_larger(took.size[1], 1),
-				others[0] / diff_larger(took.size[0], 1));
+				others.size[1], others.size[0]);
 		fputs("; ", out);
 	}
-	bool proved = r && times_grew(r);
+	bool proved = r && times_grew(d, r);
 	if (!proved)
 		fprintf(out, "nothing is proved to take longer in B%s",
 			slower ? "" : ", nor B to be slower");
@@ -267,7 +252,6 @@ static void times_tell(const struct times *d, FILE *out)
 		fputs(d->of.t.parts ? "B has more of " : "B spends more in ",
 		      out);
 		times_put_name(d, r, out);
-		times_put_holder(d, r, out);
 		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
 		fprintf(out, "%s each ", HUMAN_NS(c->size[0]));
 		safe_text_put(out,
@@ -324,54 +308,31 @@ static void times_tell(const struct times *d, FILE *out)
 
 /* ---- the table */
 
+#define TIMES_CHANGE(title, of)                                                \
+	{ title, of "_percent" }, { "", of "_change" },                        \
+		{ NULL, of "_low_percent" }, { NULL, of "_high_percent" },     \
+	{                                                                      \
+		NULL, of "_p"                                                  \
+	}
+
 static const struct grid_column times_columns[] = {
-	{ "A per s", NULL },
-	{ NULL, "a_time_ns_per_s" },
-	{ "B per s", NULL },
-	{ NULL, "b_time_ns_per_s" },
-	{ "Change", "time_percent" },
-	{ "", "time_change" },
-	{ NULL, "time_low_percent" },
-	{ NULL, "time_high_percent" },
-	{ NULL, "time_p" },
+	GRID_TWO("A per s", "a_time_ns_per_s"),
+	GRID_TWO("B per s", "b_time_ns_per_s"),
+	TIMES_CHANGE("Change", "time"),
 	{ "Count A", "a_per_s" },
 	{ "Count B", "b_per_s" },
-	{ "Change", "per_s_percent" },
-	{ "", "per_s_change" },
-	{ NULL, "per_s_low_percent" },
-	{ NULL, "per_s_high_percent" },
-	{ NULL, "per_s_p" },
-	{ "Average A", NULL },
-	{ NULL, "a_average_ns" },
-	{ "Average B", NULL },
-	{ NULL, "b_average_ns" },
-	{ "Change", "average_percent" },
-	{ "", "average_change" },
-	{ NULL, "average_low_percent" },
-	{ NULL, "average_high_percent" },
-	{ NULL, "average_p" },
-	{ "p50 A", NULL },
-	{ NULL, "a_p50_ns" },
-	{ "p50 B", NULL },
-	{ NULL, "b_p50_ns" },
-	{ NULL, "p50_percent" },
-	{ "", "p50_change" },
-	{ NULL, "p50_low_percent" },
-	{ NULL, "p50_high_percent" },
-	{ NULL, "p50_p" },
-	{ "p99 A", NULL },
-	{ NULL, "a_p99_ns" },
-	{ "p99 B", NULL },
-	{ NULL, "b_p99_ns" },
-	{ NULL, "p99_percent" },
-	{ "", "p99_change" },
-	{ NULL, "p99_low_percent" },
-	{ NULL, "p99_high_percent" },
-	{ NULL, "p99_p" },
-	{ "Max A", NULL },
-	{ NULL, "a_longest_ns" },
-	{ "Max B", NULL },
-	{ NULL, "b_longest_ns" },
+	TIMES_CHANGE("Change", "per_s"),
+	GRID_TWO("Average A", "a_average_ns"),
+	GRID_TWO("Average B", "b_average_ns"),
+	TIMES_CHANGE("Change", "average"),
+	GRID_TWO("p50 A", "a_p50_ns"),
+	GRID_TWO("p50 B", "b_p50_ns"),
+	TIMES_CHANGE(NULL, "p50"),
+	GRID_TWO("p99 A", "a_p99_ns"),
+	GRID_TWO("p99 B", "b_p99_ns"),
+	TIMES_CHANGE(NULL, "p99"),
+	GRID_TWO("Max A", "a_longest_ns"),
+	GRID_TWO("Max B", "b_longest_ns"),
 	{ NULL, "a_count" },
 	{ NULL, "b_count" },
 	{ NULL, "a_unproved" },
