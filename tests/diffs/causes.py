@@ -42,7 +42,7 @@ SERVER = {
     "longer-lock": Cause("look_up"),
     "sleep-in-lock": Cause("timer.*look_up"),
     "one-more-lock": Cause("lock.*(count_it|work_for)"),
-    "smaller-reads": Cause("computing.*fetch"),
+    "smaller-reads": Cause("computing.*(fetch|read_block|pread)"),
     "busier-log": Cause("(computing|log).*write_log"),
     "fsync": Cause("write_log"),
     "sleep": Cause("timer.*nap"),
@@ -82,19 +82,19 @@ SERVER = {
 # beside: commands that are repeated meanwhile
 REDIS = {
     "redis-keys": Cause("by redis-server", beside=["keys", "*"]),
-    "redis-fsync": Cause("disk.*redis-server|jbd2|redis-server.*(sync|write)", conf=["--appendonly", "yes", "--appendfsync", "always"]),
+    "redis-fsync": Cause("disk.*redis-server|jbd2|redis-server.*(sync|write)", "redis-few", turns="20000", conf=["--appendonly", "yes", "--appendfsync", "always"]),
     "redis-values": Cause("computing by (itself|redis-server)", size="50000"),
     "redis-save": Cause("by redis-server", beside=["save"]),
     "redis-one-cpu": Cause("ready.*redis", pin=["taskset", "-c", "0"]),
-    "redis-proxy": Cause("by proxy", late="300"),
+    "redis-proxy": Cause("by proxy", "redis-few", turns="20000", late="300"),
 }
 
 POSTGRES = {
     "pg-fsync": Cause("disk|jbd2|sync", conf="-c fsync=on -c synchronous_commit=on"),
-    "pg-no-index": Cause("computing by postgres", "pg-few", turns="300", sql=["alter table pgbench_accounts drop constraint pgbench_accounts_pkey"], script="one"),
-    "pg-lock": Cause("timer by postgres|lock|pg_sleep", "pg-short", turns="300", beside="begin; update pgbench_accounts set abalance = 1 where aid < 500; select pg_sleep(0.01); commit; select pg_sleep(0.001)"),
+    "pg-no-index": Cause("computing by postgres", "pg-few", turns="1000", sql=["alter table pgbench_accounts drop constraint pgbench_accounts_pkey"], script="one"),
+    "pg-lock": Cause("timer by postgres|lock|pg_sleep", "pg-short", turns="3000", beside="begin; update pgbench_accounts set abalance = 1 where aid < 500; select pg_sleep(0.01); commit; select pg_sleep(0.001)"),
     "pg-n+1": Cause("computing by (itself|postgres)|ready", "pg-select", script="ten"),
-    "pg-sleep": Cause("timer by postgres", "pg-select", script="sleep"),
+    "pg-sleep": Cause("timer by postgres", "pg-few", turns="1000", script="sleep"),
 }
 PG_SCRIPT = {
     "update": "\\set a random(1, 400)\nupdate pgbench_accounts set abalance = abalance + 1 where aid = :a;\n",
@@ -194,7 +194,7 @@ def with_redis(folder, told, record):
             to = sock + ".proxy"
             stack.enter_context(started([os.path.join(folder, "first"), os.path.join(folder, "proxy"), to, sock, told["late"]]))
             until(lambda: os.path.exists(to))
-        record(pin + ["redis-benchmark", "-s", to, "-n", "10000", "-c", "2", "-r", "20000", "-t", "set", "-d", told.get("size", "100"), "-q"])
+        record(pin + ["redis-benchmark", "-s", to, "-n", told.get("turns", "60000"), "-c", "2", "-r", "20000", "-t", "set", "-d", told.get("size", "100"), "-q"])
 
 
 def with_postgres(folder, told, record):
@@ -219,7 +219,7 @@ def with_postgres(folder, told, record):
             if "beside" in told:
                 stack.enter_context(started(["sh", "-c", 'yes "$0;" | "$@"', told["beside"], "psql", *client, "postgres"]))
                 time.sleep(0.3)
-            record([os.path.join(PG, "pgbench"), *client, "-n", "-c", "1", "-t", told.get("turns", "3000"), "-f", script, "postgres"])
+            record([os.path.join(PG, "pgbench"), *client, "-n", "-c", "1", "-t", told.get("turns", "10000"), "-f", script, "postgres"])
         server.send_signal(2)
         server.wait()
 
@@ -233,7 +233,7 @@ def with_sqlite(folder, told, record):
                     "insert into t select i, hex(i) from n; " + told.get("index", "create index x on t(a);")], check=True)
     with open(script, "w", encoding="ascii") as f:
         f.write(".timeout 60000\npragma synchronous=%s;\n" % told.get("sync", "off"))
-        for i in range(4000):
+        for i in range(8000):
             f.write("update t set b = b || 'x' where a = %d;\n" % (i * 7919 % 5000))
     with contextlib.ExitStack() as stack:
         if "beside" in told:
@@ -243,16 +243,16 @@ def with_sqlite(folder, told, record):
 
 
 def with_fio(folder, told, record):
-    record(["fio", "--name=job", "--filename=" + os.path.join(folder, "fio"), "--size=128m", "--rw=randread", "--direct=1", "--bs=64k",
+    record(["fio", "--name=job", "--filename=" + os.path.join(folder, "fio"), "--size=384m", "--rw=randread", "--direct=1", "--bs=64k",
             "--ioengine=psync"] + told.get("args", []))
 
 
 # program: what it needs, its causes, the bases of some of them, and how it is recorded
 PROGRAMS = {
     "server": ("gcc", SERVER, {"none": Cause(None), "none2": Cause(None, run=["<server>", "none", "<work>"])}, None),
-    "redis": ("redis-benchmark", REDIS, {"redis": Cause(None), "redis2": Cause(None)}, with_redis),
+    "redis": ("redis-benchmark", REDIS, {"redis": Cause(None), "redis2": Cause(None), "redis-few": Cause(None, turns="20000")}, with_redis),
     "postgres": (os.path.join(PG, "pgbench"), POSTGRES, {"pg": Cause(None), "pg2": Cause(None), "pg-select": Cause(None, script="one"),
-                                                           "pg-few": Cause(None, script="one", turns="300"), "pg-short": Cause(None, turns="300")}, with_postgres),
+                                                           "pg-few": Cause(None, script="one", turns="1000"), "pg-short": Cause(None, turns="3000")}, with_postgres),
     "sqlite": ("sqlite3", SQLITE, {"sqlite": Cause(None), "sqlite2": Cause(None)}, with_sqlite),
     "fio": ("fio", FIO, {"fio": Cause(None), "fio2": Cause(None), "fio-write": Cause(None, args=["--rw=write"]),
                          "fio-deep": Cause(None, args=["--ioengine=libaio", "--iodepth=16"]),
@@ -325,7 +325,7 @@ def main():
     count = {"named": 0, "hinted": 0, "nothing": 0, "other": 0, "equal sides differ": 0}
     for cause, a, b, program in pairs:
         text = said(*([database(name, n) for n in range(runs)] for name in (a, b)), DIFF.get(program, []))
-        verdict, sentence = "other", re.sub(".* in A[^;]*; ", "", text).split(": ")[0]
+        verdict, sentence = "other", re.sub(".* in A[^;]*; ", "", text).split("; intervals")[0].split(": ")[0]
         accepted = cause and re.search(cause.accepts, sentence)
         if "nothing is proved" in text:
             verdict = "hinted" if accepted else "nothing"

@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUNDS 1500
+#define ROUNDS 2500
 #define MOST_WORKERS 8
 #define BLOCK 16384
 #define BLOCKS 2048
