@@ -526,10 +526,10 @@ static void timings_add_share_row(struct timings *t, size_t share)
 }
 
 /* Stores what a share has of each run, of which row[] is what all of it has. A
- * CPU that is slower in one
- * run, as next to others, is slower for all functions: numbers are those which
- * the share would have if the rest had the same in each run; but of B no more
- * than it has, as the rest may have become less. */
+ * CPU that is slower in one run, as next to others, is slower for all
+ * functions: numbers are those which the share would have if the rest had the
+ * same in each run; but of B no more than it has, as the rest may have become
+ * less. */
 static void timings_measure_share(struct timings *t,
 				  const struct timings_share *c,
 				  const struct timings_value *row,

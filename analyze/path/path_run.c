@@ -6,7 +6,6 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/causes.h"
-#include "analyze/causes/wait_cause.h"
 #include "analyze/latency/files.h"
 #include "schema/columns.h"
 #include "stitch/text/safe_text.h"

@@ -8,7 +8,6 @@
 #include "analyze/causes/chain.h"
 #include "analyze/causes/causes.h"
 #include "analyze/stacks/stack_names.h"
-#include "analyze/causes/wait_cause.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/path/path_code.h"

@@ -5,7 +5,6 @@
 
 #include "analyze/path/path_code.h"
 #include "analyze/causes/causes.h"
-#include "analyze/causes/wait_cause.h"
 #include "analyze/causes/wake_context.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
