@@ -468,8 +468,7 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 	return b->rc;
 }
 
-const struct record *decode_ahead_peek(struct decode_ahead *da,
-				       uint64_t *number)
+struct record *decode_ahead_peek(struct decode_ahead *da, uint64_t *number)
 {
 	if (da->ahead < da->taken) {
 		da->ahead = da->taken;
