@@ -106,6 +106,9 @@ static int put_other_files(struct check *c, struct lines *l, const char *label,
 	return 0;
 }
 
+/* Hexadecimal digits of a build-id that tell files apart; the JSON has all. */
+#define BUILD_ID_SHOWN 12
+
 /* "6,101 kernel halves are unchecked for want of vmlinuz-6.18.5 (build-id
  * 1f...), 12 of ext4.ko (...): 'backstitch symbolize --symfs DIR' ..." */
 static int put_kernel_files(struct check *c, struct lines *l, struct err *err)
@@ -128,7 +131,10 @@ static int put_kernel_files(struct check *c, struct lines *l, struct err *err)
 			lines_clean(l, path_base(check_text(&r, "image")));
 		else
 			check_say_line(l, &r, "vmlinuz[-{release}]");
-		check_say_line(l, &r, "[ (build-id {build_id})]");
+		const char *id = check_text(&r, "build_id");
+
+		if (id && *id)
+			lines_add(l, " (build-id %.*s)", BUILD_ID_SHOWN, id);
 	}
 	if (!n)
 		return 0;
