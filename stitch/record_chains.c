@@ -16,7 +16,6 @@
  * addresses, and what is said of those that nothing is mapped at. */
 #include "stitch/record_chains.h"
 
-#include "stitch/order/order.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/base/ledger.h"
@@ -29,11 +28,6 @@
 
 /* Number of frames of 64 bytes in a dump of 64 KiB. */
 #define UNWOUND_MAX 1024
-
-/* The lists of so many records after the one at hand are looked at, so that
- * the memory that they need comes meanwhile. Of a compile, in which each
- * process has other addresses, waiting for it was an eighth of an ingest. */
-#define AHEAD 6
 
 /* What is known about a list of addresses, besides the addresses. */
 struct chain_note {
@@ -342,38 +336,6 @@ static bool stitch_has_dump(const struct rec_sample *s)
 {
 	return s->user_regs.abi && s->has_dump && s->defer != DEFER_COOKIE &&
 	       s->defer != DEFER_MARK;
-}
-
-void record_chains_look_ahead(struct stitch *st)
-{
-	struct record *rec;
-
-	for (st->turn++; st->seen < st->turn + AHEAD &&
-			 (rec = order_peek(st->in, &st->seen));) {
-		struct addrs *a = rec->kind == REC_SAMPLE  ? &rec->sample.user
-				  : rec->kind == REC_CHAIN ? &rec->chain.user
-							   : NULL;
-		const struct recent *of = tasks_recent(st->tasks, rec->tid);
-
-		if (!a || !a->n || a->place || !of->known ||
-		    of->tid != rec->tid)
-			continue;
-		const struct process *p = stitch_process_of(st, of->slot);
-		const struct region *r =
-			space_find(&p->space, *a->ip, TIME_NONE);
-
-		resolve_ahead(st->resolve, p->shared.view, a);
-		if (!r)
-			continue;
-		frames_ahead(st->fr, &(struct frame){ .image = r->image,
-						      .off = *a->ip - r->start +
-							     r->pgoff });
-		if (!st->uw || !st->uw->ops->ahead)
-			continue;
-		const struct unwind_map map = record_unwind_map(r);
-
-		st->uw->ops->ahead(st->uw, &map, *a->ip);
-	}
 }
 
 uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)

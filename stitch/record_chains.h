@@ -20,8 +20,6 @@ static inline uint32_t record_chains_kernel_chain(struct stitch *st,
 }
 uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 				  const struct addrs *a);
-/* Prepares the lists of later records; once for each record that was taken. */
-void record_chains_look_ahead(struct stitch *st);
 uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot);
 /* Returns the raw chain id of a sample's own user stack, or 0. */
 static inline uint32_t record_chains_sample_chain(struct stitch *st,

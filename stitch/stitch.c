@@ -818,8 +818,6 @@ static int stitch_step(struct stitch *st, struct err *err)
 		stitch_take(st);
 		if (st->ahead)
 			record_unwind_look_ahead(st);
-		else
-			record_chains_look_ahead(st);
 		return 1;
 	}
 	if (!st->closing) {

@@ -39,9 +39,6 @@ struct stitch {
 	struct ledger *ledger;
 	struct unwinder *uw;
 	struct unwind_ahead *ahead; /* NULL: no threads unwind */
-	/* without it: number of the last record taken, and of the last one that
-	 * record_chains_look_ahead() saw */
-	uint64_t turn, seen;
 	struct fact_queue facts;
 	struct tasks *tasks;
 	struct losses *losses;

@@ -113,10 +113,6 @@ struct unwinder_ops {
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
-	/* caller() will be asked about a chain of that address, in code at map,
-	 * soon: has the memory come that it would wait for. NULL: no need. */
-	void (*ahead)(struct unwinder *uw, const struct unwind_map *map,
-		      uint64_t addr);
 	/* Returns whether the callers of a recorded chain are addresses inside
 	 * calls, as an unwinder leaves them, and none is after one: at least
 	 * two of them, in files that are here. */

@@ -84,12 +84,6 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 	return TABLE_NONE;
 }
 
-void table_ahead(const struct table *t, uint64_t hash)
-{
-	if (t->n)
-		__builtin_prefetch(&t->slot[table_home(t, hash)]);
-}
-
 void table_add(struct table *t, uint64_t hash, uint32_t id)
 {
 	if ((t->n + 1) * 3 > t->size * 2) {

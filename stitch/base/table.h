@@ -65,8 +65,6 @@ static inline uint32_t table_find_hash(const struct table *t, uint64_t hash)
 {
 	return table_find(t, hash, NULL, NULL, NULL);
 }
-/* Has the memory come that table_find() reads first. */
-void table_ahead(const struct table *t, uint64_t hash);
 /* Adds an entry. The caller must know that it is not there. */
 void table_add(struct table *t, uint64_t hash, uint32_t id);
 /* Like table_find_hash(), but if there is none, adds one with the id n and

@@ -36,6 +36,14 @@ struct cluster {
 	int64_t middle, spread;
 };
 
+/* Returns the distance, in ns, of the hooks that record a kind of event. */
+static int64_t hook_distance(enum fingerprint_kind kind, bool records)
+{
+	if (kind == FINGERPRINT_FORK)
+		return 20000;
+	return records && kind != FINGERPRINT_CHAIN ? 6000 : 1000;
+}
+
 static size_t count_equal_hashes(const struct fingerprint_list *l, size_t i)
 {
 	size_t n = 1;
@@ -180,14 +188,9 @@ static bool clock_fit_kind(const struct fingerprints *a,
 		good = c.n >= CLOCK_FIT_MIN && c.spread < CLOCK_FIT_SPREAD &&
 		       c.n * 2 >= count_possible_pairs(&ps, &out->map, a, b);
 	}
-	/* and the distance, in ns, of the hooks that record the event */
 	if (good)
-		out->error =
-			c.spread +
-			(kind == FINGERPRINT_FORK ? 20000
-			 : kind != FINGERPRINT_CHAIN && a->records != b->records
-				 ? 6000
-				 : 1000);
+		out->error = c.spread +
+			     hook_distance(kind, a->records != b->records);
 	free_all(ps.d, ps.p);
 	return good;
 }

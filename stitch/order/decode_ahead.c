@@ -468,7 +468,8 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 	return b->rc;
 }
 
-struct record *decode_ahead_peek(struct decode_ahead *da, uint64_t *number)
+const struct record *decode_ahead_peek(struct decode_ahead *da,
+				       uint64_t *number)
 {
 	if (da->ahead < da->taken) {
 		da->ahead = da->taken;

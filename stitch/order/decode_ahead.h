@@ -58,7 +58,8 @@ void decode_ahead_give_back(struct decode_ahead *da);
 /* Returns a record that decode_ahead_next() will return later, each once and in
  * their order, and its number: that of the first record is 1. NULL: none is
  * decoded now. Valid until it was returned. */
-struct record *decode_ahead_peek(struct decode_ahead *da, uint64_t *number);
+const struct record *decode_ahead_peek(struct decode_ahead *da,
+				       uint64_t *number);
 /* Stands for source i: with the events of the records so far. Only info, events
  * and position of it can be used, fields() and print(). */
 struct source *decode_ahead_source(const struct decode_ahead *da, size_t i);

@@ -736,7 +736,7 @@ int order_next(struct order *ord, struct record **rec, struct err *err)
 	return got;
 }
 
-struct record *order_peek(struct order *ord, uint64_t *number)
+const struct record *order_peek(struct order *ord, uint64_t *number)
 {
 	return ord->thread ? decode_ahead_peek(ord->thread, number) : NULL;
 }

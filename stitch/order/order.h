@@ -51,7 +51,7 @@ void order_give_back(struct order *ord);
 /* Returns a record that order_next() will return later, each once and in their
  * order, and its number: that of the first record is 1. NULL: none is known
  * now, or there is no thread. Valid until order_next() has returned it. */
-struct record *order_peek(struct order *ord, uint64_t *number);
+const struct record *order_peek(struct order *ord, uint64_t *number);
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
 /* Returns source i in the order of order_add(), or NULL. */
 struct source *order_source(const struct order *ord, unsigned int i);

@@ -112,19 +112,9 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 SAME_BY(frame_is_same, struct frames, frame[id], struct frame, image, off,
 	flags);
 
-static uint64_t frame_hash(const struct frame *f)
-{
-	return hash_pair(f->off, (uint64_t)f->image << 32 | f->flags);
-}
-
-void frames_ahead(const struct frames *fr, const struct frame *f)
-{
-	table_ahead(&fr->frames, frame_hash(f));
-}
-
 uint32_t frames_frame(struct frames *fr, const struct frame *f)
 {
-	uint64_t h = frame_hash(f);
+	uint64_t h = hash_pair(f->off, (uint64_t)f->image << 32 | f->flags);
 	uint32_t id = table_find(&fr->frames, h, frame_is_same, fr, f);
 
 	if (id != TABLE_NONE)

@@ -210,8 +210,6 @@ void frames_free(struct frames *fr);
  * copied. Two images are equal if all fields that are of the identity are. */
 uint32_t frames_image(struct frames *fr, const struct image *img);
 uint32_t frames_frame(struct frames *fr, const struct frame *f);
-/* Has the memory come that frames_frame() of it would wait for. */
-void frames_ahead(const struct frames *fr, const struct frame *f);
 /* Returns the stack in which `stack` (0: nothing) called `frame`. */
 uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame);
 /* Returns the raw chain of these addresses. hash is hash_u64s() of them. */

@@ -112,6 +112,24 @@ void resolve_free(struct resolve *rv)
 	free(rv);
 }
 
+/* Returns how many of a's outermost addresses equal those of the last stack,
+ * and sets *stack to the stack of these frames. Forgets the other frames. */
+static uint32_t stack_prefix_shared(struct stack_prefix *t,
+				    const struct stack_prefix_key *key,
+				    const struct addrs *a, uint32_t *stack)
+{
+	uint32_t n = 0;
+
+	if (t->key.mask == key->mask && t->key.view == key->view &&
+	    t->key.gen == key->gen)
+		while (n < t->n && n < a->n && t->ip[n] == a->ip[a->n - 1 - n])
+			n++;
+	t->key = *key;
+	t->n = n;
+	*stack = n ? t->stack[n - 1] : 0;
+	return n;
+}
+
 static bool starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
@@ -134,6 +152,17 @@ static enum image_kind user_kind(const char *path)
 	if (!path[0])
 		return IMAGE_ANON;
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
+}
+
+/* Programs of 32 bits have a vdso of their own on 64-bit kernels, below 4 GiB.
+ * Its mapping is named "[vdso]" as well, but in perf's table of build-ids it is
+ * "[vdso32]" (tools/perf/util/vdso.c of Linux 5.10 to 7.1). */
+static bool is_vdso32(const struct source *src, const struct rec_map *m)
+{
+	const char *arch = src->info.arch;
+
+	return arch && (strstr(arch, "64") || !strcmp(arch, "s390x")) &&
+	       m->start < VDSO32_END && m->len <= VDSO32_END - m->start;
 }
 
 uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
@@ -181,15 +210,7 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		img.kind = (m->ino && starts_with(m->path, "[inode "))
 				   ? IMAGE_FILE
 				   : user_kind(m->path);
-		/* Programs of 32 bits have a vdso of their own on 64-bit
-		 * kernels, below 4 GiB. Its mapping is named "[vdso]" as well,
-		 * but in perf's table of build-ids it is "[vdso32]"
-		 * (tools/perf/util/vdso.c of Linux 5.10 to 7.1). */
-		const char *arch = src->info.arch;
-
-		if (img.kind == IMAGE_VDSO && arch &&
-		    (strstr(arch, "64") || !strcmp(arch, "s390x")) &&
-		    m->start < VDSO32_END && m->len <= VDSO32_END - m->start)
+		if (img.kind == IMAGE_VDSO && is_vdso32(src, m))
 			img.path = VDSO32;
 		if (img.kind == IMAGE_ANON) {
 			img.space = process;
@@ -510,14 +531,6 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 	return frame;
 }
 
-static struct known_frame *resolve_known_at(const struct resolve *rv,
-					    uint32_t view, uint64_t addr)
-{
-	uint64_t hash = (addr ^ (uint64_t)view << 48) * 0x9e3779b97f4a7c15u;
-
-	return &rv->known[hash >> (64 - KNOWN_BITS)];
-}
-
 /* Like resolve_user_frame(), for a frame that depends on nothing but its
  * address if it is in code of the own space. */
 static uint32_t resolve_plain_frame(struct resolve *rv,
@@ -526,7 +539,8 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 				    struct slot *s)
 {
 	uint64_t addr = a->ip[i];
-	struct known_frame *k = resolve_known_at(rv, in->view, addr);
+	uint64_t hash = (addr ^ (uint64_t)in->view << 48) * 0x9e3779b97f4a7c15u;
+	struct known_frame *k = &rv->known[hash >> (64 - KNOWN_BITS)];
 
 	if (k->addr == addr && k->frame && k->view == in->view &&
 	    k->gen == in->space->cut) {
@@ -575,14 +589,13 @@ static uint32_t resolve_all_gen(const struct resolve_in *in)
 	return gen;
 }
 
-void resolve_ahead(const struct resolve *rv, uint32_t view, struct addrs *a)
+/* Returns false if a space has changed since the record's time. */
+static bool resolve_is_now(const struct resolve_in *in)
 {
-	a->hash = resolve_list_hash(a);
-	__builtin_prefetch(
-		&rv->cache[resolve_slot_home(a->hash, view) % CACHE_SIZE]);
-	/* further out, addresses mostly are those of the last stack */
-	for (uint32_t i = 0; i < a->n && i < 4; i++)
-		__builtin_prefetch(resolve_known_at(rv, view, a->ip[i]));
+	if (in->t == TIME_NONE)
+		return true;
+	return in->t >= in->space->changed &&
+	       !any_where(in->n_shared, i, in->t < in->shared[i]->changed);
 }
 
 uint32_t resolve_known(struct resolve *rv, const struct space *sp,
@@ -615,12 +628,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return 0;
 	hash ^= (in->uncertain ? HASH_UNCERTAIN : 0) ^
 		(in->partial ? HASH_PARTIAL : 0);
-	/* false if a space has changed since the record's time */
-	bool now =
-		(!a->place || a->places) &&
-		(in->t == TIME_NONE ||
-		 (in->t >= sp->changed &&
-		  !any_where(in->n_shared, i, in->t < in->shared[i]->changed)));
+	bool now = (!a->place || a->places) && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
 		now && !in->once
@@ -649,16 +657,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		t = &rv->prefix[hash_u32s(in->view,
 					  (uint32_t)frames.ip[frames.n - 1]) %
 				PREFIXES];
-	if (t && t->key.mask == key.mask && t->key.view == key.view &&
-	    t->key.gen == key.gen)
-		while (shared < t->n && shared < frames.n &&
-		       t->ip[shared] == frames.ip[frames.n - 1 - shared])
-			shared++;
-	if (t) {
-		t->key = key;
-		t->n = shared;
-		stack = shared ? t->stack[shared - 1] : 0;
-	}
+	if (t)
+		shared = stack_prefix_shared(t, &key, &frames, &stack);
 	for (uint32_t i = frames.n - shared; i-- > 0;) {
 		uint32_t frame = t ? resolve_plain_frame(rv, in, &frames, i, &s)
 				   : resolve_user_frame(rv, in, &frames, i, &s);

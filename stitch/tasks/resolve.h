@@ -95,10 +95,6 @@ struct resolve_found {
 	bool stray; /* any, in any space: its frame is unknown */
 };
 
-/* Has the memory come in which the list is looked for when it is due, which
- * resolve_known() and resolve_user() would wait for, and sets a->hash. view:
- * that of the process, as far as it is known. */
-void resolve_ahead(const struct resolve *rv, uint32_t view, struct addrs *a);
 /* Returns the raw chain that an equal list of a space (view) led to when the
  * unwinder was asked, or 0: then it is to be asked. *asked: what else its
  * answer depends on; then struct resolve_in.asked. The process has no jitted

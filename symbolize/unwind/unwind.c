@@ -403,28 +403,6 @@ static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 	return is;
 }
 
-static uint64_t unwind_leaf_key(const struct unwind_image *m, uint64_t vaddr)
-{
-	return (uint64_t)m->number << LEAF_ADDR_BITS | vaddr;
-}
-
-static void unwind_leaf_ahead(struct unwinder *uw, const struct unwind_map *map,
-			      uint64_t addr)
-{
-	const struct table_unwinder *u = (struct table_unwinder *)uw;
-	uint64_t vaddr;
-
-	if (!u->leaf || !unwind_images_known(u->modules, map->image))
-		return;
-	const struct unwind_image *m = unwind_images_of(u->modules, map->image);
-
-	if (m &&
-	    elf_vaddr(m->seg, m->n_seg, addr - map->start + map->pgoff, &vaddr))
-		__builtin_prefetch(
-			&u->leaf[hash_u64(unwind_leaf_key(m, vaddr)) %
-				 LEAVES_KNOWN]);
-}
-
 /* The same, remembered by the place in the file: of 605,185 samples of a
  * compile, whose 805 processes have their code at other addresses each, four
  * in five are of a place that was asked for before, which makes ingest a fifth
@@ -439,7 +417,8 @@ static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 	    c->m->number >> (64 - CODE_CACHE_BITS - LEAF_ADDR_BITS) ||
 	    c->vaddr >> LEAF_ADDR_BITS)
 		return unwind_leaf_at(u, in, abi, c);
-	const uint64_t key = unwind_leaf_key(c->m, c->vaddr);
+	const uint64_t key =
+		(uint64_t)c->m->number << LEAF_ADDR_BITS | c->vaddr;
 
 	if (!u->leaf)
 		u->leaf = mem_new_table(LEAVES_KNOWN, sizeof(*u->leaf));
@@ -670,8 +649,8 @@ static void unwind_free(struct unwinder *uw)
 
 #define UNWIND_OPS                                                             \
 	.unwind = unwind_stack, .caller = unwind_caller,                       \
-	.ahead = unwind_leaf_ahead, .inside = unwind_inside,                   \
-	.has = unwind_has, .begins = unwind_begins, .free = unwind_free
+	.inside = unwind_inside, .has = unwind_has, .begins = unwind_begins,   \
+	.free = unwind_free
 
 static const struct unwinder_ops ops = { UNWIND_OPS };
 static const struct unwinder_ops ops_ahead = { UNWIND_OPS,

@@ -45,21 +45,6 @@ START_TEST(equal_things_have_equal_ids)
 }
 END_TEST
 
-START_TEST(a_frame_that_is_looked_for_ahead_is_not_made)
-{
-	struct frames *fr = frames_new();
-	const struct frame f = { .image = file_image(fr, "/bin/a", 0),
-				 .off = 4 };
-
-	frames_ahead(fr, &f);
-	ck_assert_uint_eq(fr->n_frame, 0);
-	ck_assert_uint_eq(frames_frame(fr, &f), 1);
-	frames_ahead(fr, &f);
-	ck_assert_uint_eq(frames_frame(fr, &f), 1);
-	frames_free(fr);
-}
-END_TEST
-
 START_TEST(images_differ_by_every_field)
 {
 	struct frames *fr = frames_new();
@@ -273,8 +258,7 @@ START_TEST(symbols_keep_their_number_and_offset)
 }
 END_TEST
 
-RUN("frame", equal_things_have_equal_ids,
-    a_frame_that_is_looked_for_ahead_is_not_made, images_differ_by_every_field,
+RUN("frame", equal_things_have_equal_ids, images_differ_by_every_field,
     strings_are_copied, parents_come_before_and_depths_add_up,
     raw_chains_differ_by_stack_and_addresses,
     unwound_stacks_share_their_outer_addresses,

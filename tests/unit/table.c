@@ -70,7 +70,6 @@ START_TEST(an_empty_table_finds_and_removes_nothing)
 {
 	struct table t = { 0 };
 
-	table_ahead(&t, 0);
 	ck_assert_uint_eq(table_find(&t, 0, NULL, NULL, NULL), TABLE_NONE);
 	ck_assert(!table_remove(&t, 0, 0));
 	table_release(&t);
