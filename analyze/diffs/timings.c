@@ -23,6 +23,9 @@
 /* How probable it is at most that a side without any has more than is assumed.
  */
 #define TIMINGS_NONE 1e-6
+/* One run a side may be the one in which the machine was busy, or its CPUs
+ * eight times as slow, which was seen beside a load of twenty. */
+#define TIMINGS_ONE 1.5
 
 /* A number of one run, and the variance of its logarithm. */
 struct timings_value {
@@ -390,7 +393,8 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 	/* of parts what is usual is known of others */
 	for (int i = 0; single && i < 2; i++) {
 		struct timings_mean *m = i ? &b : &a;
-		double times = between > 0 ? between : usual[i].times;
+		double times =
+			between > 0 ? between : TIMINGS_ONE * usual[i].times;
 
 		m->variance += times * times;
 		if (!(between > 0))
