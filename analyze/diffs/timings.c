@@ -24,7 +24,7 @@
  */
 #define TIMINGS_NONE 1e-6
 /* One run a side may be the one in which the machine was busy, or its CPUs
- * eight times as slow, which was seen beside a load of twenty. */
+ * eight times as slow, which was seen at a load of twenty. */
 #define TIMINGS_ONE 1.5
 
 /* A number of one run, and the variance of its logarithm. */
