@@ -251,20 +251,23 @@ int callsites_check_made(struct pass *p, struct err *err)
 
 		if (!code.n || image < 1 || (uint64_t)image >= p->code->n_image)
 			continue;
+		const bool bpf = p->code->image[image].img.kind == IMAGE_BPF;
+
 		for (uint32_t i = first[image]; i; i = next[i]) {
 			struct spot *s = &p->spot[i];
-			const bool framed =
-				callsite_made_sets_fp(&code, s->off);
 
-			if (callsites_image(p, i)->kind == IMAGE_BPF)
-				s->open = framed ? JUDGED_WHOLE : JUDGED_NONE;
-			else if (s->leaf)
-				s->open =
-					framed ? JUDGED_NONE : JUDGED_NO_TABLE;
+			if (bpf || s->leaf) {
+				const bool framed =
+					callsite_made_sets_fp(&code, s->off);
+
+				s->open = framed ? (bpf ? JUDGED_WHOLE
+							: JUDGED_NONE)
+					  : bpf	 ? JUDGED_NONE
+						 : JUDGED_NO_TABLE;
+			}
 			if (s->returns && callsite_made_calls(&code, s->off))
 				s->site.kind = CALLSITE_INDIRECT;
-			else if (s->returns &&
-				 callsites_image(p, i)->kind == IMAGE_BPF &&
+			else if (s->returns && bpf &&
 				 callsite_made_is_settled(&code, s->off))
 				s->site.kind = CALLSITE_NO_CALL;
 		}
