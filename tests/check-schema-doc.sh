@@ -52,7 +52,7 @@ version=$("$B" query --format csv "$dir/x.db" 'PRAGMA user_version' |
 	comm -13 "$dir/built" "$dir/said" |
 		sed "s|^|$page: is not in the schema: |"
 	sed -n "s|\(.*\),0\$|schema/sql: \1 does not begin with a comment|p" "$dir/named"
-	[ "$(wc -l <"$dir/named")" -le 63 ] ||
+	[ "$(wc -l <"$dir/named")" -le 64 ] ||
 		echo "schema/sql: $(wc -l <"$dir/named") tables and views are too many to list"
 } >"$dir/bad"
 cat "$dir/bad"

@@ -761,10 +761,51 @@ static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
 	return n;
 }
 
+/* Returns the number of frames that were recorded of a user stack: an inferred
+ * caller was not. */
+static uint32_t callsites_recorded(const struct pass *p, uint32_t user)
+{
+	const uint32_t parent = bare_code_stack(p->code, user)->parent;
+	const uint32_t caller =
+		parent ? bare_code_stack(p->code, parent)->frame : 0;
+
+	return callsites_depth(p, user) -
+	       (caller &&
+		bare_code_frame(p->code, caller)->flags & FRAME_INFERRED);
+}
+
+/* Notes of the stacks of samples whether more frames would have been kept. */
+static int callsites_find_full(void *arg, const struct store_group *g,
+			       struct err *err)
+{
+	const struct pass *p = arg;
+	const int64_t user = g->user;
+	const int64_t kernel = g->kernel;
+
+	if (user < 0 || (uint64_t)user >= p->code->n_stack || kernel < 0 ||
+	    (uint64_t)kernel >= p->code->n_stack)
+		return err_set(err, ERR_DB, "a stack of a sample is not there");
+	if (g->type < 1 || (uint64_t)g->type >= p->n_kept)
+		return err_set(err, ERR_DB,
+			       "an event of a sample is not there");
+	const struct kept_frames *kept = &p->kept[g->type];
+	const uint32_t own = callsites_depth(p, (uint32_t)kernel);
+
+	p->stack[kernel].deeper |= own != kept->kernel;
+	p->stack[user].ends |=
+		user &&
+		callsites_recorded(p, (uint32_t)user) + own < kept->both;
+	return 0;
+}
+
 /* Without code, all of it only says which stacks are not judged. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
 	size_t n_stack = p->code->n_stack;
+
+	p->kept = store_kept_frames(maker_read(p->mk, err), &p->n_kept, err);
+	if (!p->kept || store_groups_made(p->mk, callsites_find_full, p, err))
+		return -1;
 
 	/* stacks after the last one to be judged were unwound from dumps, as
 	 * all of them may be */
@@ -818,37 +859,18 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 {
 	if (!user || p->stack[user].unwound)
 		return 0;
-	uint32_t depth = callsites_depth(p, user);
-	uint32_t parent = bare_code_stack(p->code, user)->parent;
-
-	if (parent) {
-		uint32_t caller = bare_code_stack(p->code, parent)->frame;
-		const struct frame *f = bare_code_frame(p->code, caller);
-
-		depth -= (f->flags & FRAME_INFERRED) != 0;
-	}
-	return (uint8_t)judged_stop(depth, callsites_depth(p, kernel), kept,
-				    callsites_ends_dump(p, user),
-				    p->stack[user].bytes);
+	return (uint8_t)judged_stop(
+		callsites_recorded(p, user), callsites_depth(p, kernel), kept,
+		callsites_ends_dump(p, user), p->stack[user].bytes);
 }
 
 static int callsites_take_group(void *arg, const struct store_group *g,
-				struct err *err)
+				struct err *err UNUSED)
 {
 	struct pass *p = arg;
-	int64_t user = g->user;
-	int64_t kernel = g->kernel;
+	const int64_t user = g->user;
+	const int64_t kernel = g->kernel;
 
-	if (user < 0 || (uint64_t)user >= p->code->n_stack || kernel < 0 ||
-	    (uint64_t)kernel >= p->code->n_stack)
-		return err_set(err, ERR_DB, "a stack of a sample is not there");
-	if (g->type < 1 || (uint64_t)g->type >= p->n_kept)
-		return err_set(err, ERR_DB,
-			       "an event of a sample is not there");
-	const struct kept_frames *kept = &p->kept[g->type];
-
-	p->stack[kernel].deeper |=
-		callsites_depth(p, (uint32_t)kernel) != kept->kernel;
 	if (user && !p->stack[user].judged)
 		p->stack[user].judged =
 			(uint8_t)callsites_judge_simple(p, (uint32_t)user);
@@ -857,7 +879,7 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 		.mark = (int16_t)g->mark,
 		.judged = judged_name(p->stack[user].judged),
 		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel,
-					   kept->both),
+					   p->kept[g->type].both),
 		.image = p->stack[user].image,
 	};
 	uint64_t h = hash_pair((uint64_t)u.type << 32 | (uint16_t)u.mark,
@@ -880,8 +902,7 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
 
-	p->kept = store_kept_frames(maker_read(p->mk, err), &p->n_kept, err);
-	if (!p->kept || store_groups_made(p->mk, callsites_take_group, p, err))
+	if (store_groups_made(p->mk, callsites_take_group, p, err))
 		return -1;
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {

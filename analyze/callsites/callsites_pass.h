@@ -87,6 +87,7 @@ struct known_stack {
 	bool hole;  /* or frame pointers, and a caller further out is missing */
 	bool lacks; /* the innermost caller, wherever it ends */
 	bool deeper;	/* more frames are kept of a sample that has it */
+	bool ends;	/* so they are, of both halves */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
 	uint32_t image; /* whose code is the cause of what is wrong; 0: none */

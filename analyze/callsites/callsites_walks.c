@@ -114,9 +114,8 @@ void callsites_find_walks(struct pass *p)
 		const struct known_stack *k = &p->stack[i];
 		const struct spot *root = &p->spot[k->root];
 
-		if (k->used && !k->outermost && root->sframe &&
-		    callsites_is_frameless(root) &&
-		    bare_code_stack(p->code, i)->depth < STOP_PERF)
+		if (k->used && k->ends && !k->outermost && root->sframe &&
+		    callsites_is_frameless(root))
 			p->place[bare_code_frame(p->code, k->root)->image]
 				.by_fp = true;
 	}

@@ -57,16 +57,8 @@ JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('kernel', 'module')
 WHERE y.size > 0
 
--- How many frames the kernel keeps of the stacks of each event, unless they are
--- deferred: sysctl kernel.perf_event_max_stack is 127, where perf asks for no
--- other number.
 -- name: kept_frames
-SELECT t.id, CASE WHEN c.format IN ('perf', 'ptext')
-		THEN coalesce(m.value, 127) ELSE 0 END AS kernel,
-	CASE WHEN t.defer THEN 127 ELSE coalesce(m.value, 127) END AS both
-FROM event_type t LEFT JOIN capture c ON c.id = t.capture
-LEFT JOIN meta m ON m.capture = t.capture AND m.key = 'max_stack'
-ORDER BY t.id
+SELECT type, kernel, both FROM internal_kept_frames ORDER BY type
 
 -- name: trust_kernel
 SELECT coalesce(j.class, 0) AS class, sum(g.n) AS n
@@ -127,13 +119,11 @@ FROM ending e
 -- most captures have no such stack: then no sample is read
 CROSS JOIN sample_group g ON g.user = e.stack
 LEFT JOIN stack k ON k.id = g.kernel
+JOIN internal_kept_frames m ON m.type = g.type
 JOIN kept c ON c.class = e.class AND c.type = g.type AND c.mark IS g.mark
 	AND c.image IS e.image
-	AND c.frames IS CASE WHEN e.depth + coalesce(k.depth, 0) =
-		coalesce((SELECT m.value FROM event_type t
-			JOIN meta m ON m.capture = t.capture
-				AND m.key = 'max_stack'
-			WHERE t.id = g.type AND NOT t.defer), 127) THEN 127
+	AND c.frames IS CASE
+		WHEN e.depth + coalesce(k.depth, 0) = m.both THEN 127
 		WHEN e.depth = 8 THEN 8 END
 JOIN frame f ON f.id = e.frame
 JOIN image i ON i.id = f.image

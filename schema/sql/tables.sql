@@ -560,3 +560,16 @@ CREATE TABLE damage(
 	n INTEGER,
 	detail TEXT
 );
+
+CREATE VIEW internal_kept_frames(type, kernel, both) AS
+-- How many frames the kernel keeps of the stacks of an event: of its own half,
+-- and of both together.
+-- 127 is sysctl kernel.perf_event_max_stack, where perf asks for no other number,
+-- and what a deferred stack has at most. kernel is 0 where ftrace or LTTng made
+-- the capture. It is here, and not with the other views, as what is read to judge
+-- stacks needs it before those are made.
+SELECT t.id, CASE WHEN c.format IN ('perf', 'ptext')
+		THEN coalesce(m.value, 127) ELSE 0 END,
+	CASE WHEN t.defer THEN 127 ELSE coalesce(m.value, 127) END
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture
+LEFT JOIN meta m ON m.capture = t.capture AND m.key = 'max_stack';

@@ -630,7 +630,8 @@ REAL=$real LATE=$deep PATH=$work/late:$PATH "$B" record -o late.data -p $deep >o
 is what_was_seen_of_a_process_that_ended_is_kept 0 $?
 wait $deep 2>/dev/null
 says and_that_is_said "process $deep has ended: late.data has what was seen of it" err
-is and_it_has_samples 1 "$("$B" query late.db 'SELECT count(*) > 0 FROM event' | tail -n 1 | tr -d ' ')"
+is that_is_each_sample_that_perf_has "$(PATH=$real perf script -F time -i late.data 2>/dev/null | grep -c '[0-9]:')" \
+	"$("$B" query late.db 'SELECT count(*) FROM samples' | tail -n 1 | tr -d ' ')"
 if [ "$(id -u)" = 0 ] && mkdir /sys/kernel/tracing/instances/try$$ 2>/dev/null
 then
 	rmdir /sys/kernel/tracing/instances/try$$

@@ -198,6 +198,13 @@ is nor_are_chains_of_the_kernel_in_one_that_it_wrote 'whole|3 SFrame' "$(inside 
 sqlite3 all.db "UPDATE internal_stack_check SET walked = x'2d35'"
 "$B" report all.db >hostile.txt 2>&1 && "$B" report --comm p all.db >>hostile.txt 2>&1
 ok a_number_that_is_none_is_not_known $?
+# a stack of as many frames as perf asked for ends at none, so that no frame pointer led there
+made all.db with:after_bare_in_lone,with:after_it_in_any,with:after_call_in_loose with:after_bare_in_lone,with:after_lone
+inside frames >full.txt
+is where_a_walk_ends_frame_pointers_led 'frame pointers' "$(sqlite3 inside.db 'SELECT DISTINCT walked FROM walks')"
+sed 's/^event cpu-clock/& frames=3/' inside.txt >full.txt
+"$MKCAP" full.txt full.data && "$B" ingest -q -f -o full.db full.data
+is where_no_more_is_kept_it_is_not_known 'frame pointers or SFrame' "$(sqlite3 full.db 'SELECT DISTINCT walked FROM walks')"
 # walks CAPTURE: all ways in it
 walks() {
 	"$B" ingest -q -f -o other.db "$root/tests/captures/$1"
