@@ -119,8 +119,8 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c \
 	$(call find,schema stitch/base stitch/files,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/image_status.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
-	$(addprefix analyze/samples/,chains.c code.c events.c filter.c loss_rows.c \
-	payloads.c row_cursor.c) \
+	$(addprefix analyze/samples/,chains.c code.c events.c filter.c loss_marks.c \
+	payloads.c) \
 	$(addprefix stitch/text/,human.c json.c parse_number.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 # Empty where the objects of the program can be in a library, too: the plugin is

@@ -1,8 +1,35 @@
-/* record_chains.h - the kernel and user stacks of a record, as raw chains. */
+/* record_chains.h - the kernel and user stacks of a record, as raw chains,
+ * and what the unwinder is asked about it. */
 #pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "stitch/record.h"
-#include "stitch/record_unwind.h"
 #include "stitch/stitch_state.h"
+#include "stitch/unwinder.h"
+
+/* slot is that of the record's thread. The record is st->rec. */
+
+/* Finds the code that a process made at run time. Searches once, and again if a
+ * record (hint) says where it is. */
+void record_unwind_find_jit(struct stitch *st, struct process *p,
+			    const struct rec_map *hint);
+/* Returns the code that the process made at run time, for the current record,
+ * or NULL. */
+const struct jit_view *record_unwind_some_jit(struct stitch *st,
+					      struct process *p);
+static inline const struct jit_view *record_unwind_jit(struct stitch *st,
+						       struct process *p)
+{
+	return p->jit.asked && !p->jit.own && !p->jit.parents
+		       ? NULL
+		       : record_unwind_some_jit(st, p);
+}
+
+/* Returns a region as the unwinder takes it. */
+struct unwind_map record_unwind_map(const struct region *r);
+/* Begins to unwind dumps of later samples. */
+void record_unwind_look_ahead(struct stitch *st);
 
 /* Notes how well region r, which the record's source has mapped, locates the
  * kernel. */

@@ -9,7 +9,6 @@
 #include "stitch/audit/audit.h"
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
-#include "stitch/audit/rules_skew.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
@@ -19,14 +18,98 @@
 #include "stitch/join/sessions.h"
 #include "stitch/join/unwinders.h"
 #include "stitch/order/order.h"
+#include "stitch/record.h"
 #include "stitch/record_chains.h"
-#include "stitch/record_unwind.h"
 #include "stitch/source.h"
-#include "stitch/tasks/incarnations.h"
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/tasks/resolve.h"
+#include "stitch/tasks/shared_tasks.h"
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwind_ahead.h"
+
+/* Thread ids are reused. An incarnation is the time from the start of one
+ * thread with an id to its end. These functions find a new incarnation that no
+ * FORK record announced. */
+
+static const struct process *task_process(struct tasks *ts, uint32_t slot)
+{
+	return tasks_process_at(ts, tasks_thread_at(ts, slot)->process);
+}
+
+/* Starts another incarnation of the thread's id. */
+static uint32_t start_next_life(struct tasks *ts, uint32_t slot)
+{
+	const struct thread *th = tasks_thread_at(ts, slot);
+	int32_t pid = task_process(ts, slot)->pid;
+	int32_t tid = th->tid;
+	uint16_t source = th->source;
+
+	tasks_forget(ts, slot);
+	slot = tasks_thread(ts, source, pid, tid);
+	tasks_thread_at(ts, slot)->reused_tid = true;
+	return slot;
+}
+
+/* Returns the slot of the incarnation that made a record that only a living
+ * thread can make, at time t. If slot's EXIT was seen before, starts a new
+ * incarnation, and copies the ended one to *gone with used set. A late
+ * record belongs to the earlier incarnation. Tid 0 and negative tids stand
+ * for several threads. */
+static uint32_t incarnations_of_record(struct tasks *ts,
+				       const struct record *rec, int64_t t,
+				       uint32_t slot, struct thread *gone)
+{
+	const struct thread *th = tasks_thread_at(ts, slot);
+
+	if (shared_tasks_is_over(ts, slot) && !(rec->flags & REC_F_LATE))
+		return tasks_next(ts, slot);
+	if (!th->exit_seen || th->end == TIME_NONE || th->tid <= 0 ||
+	    t == TIME_NONE || t <= th->end || rec->flags & REC_F_LATE)
+		return slot;
+	*gone = *th;
+	return start_next_life(ts, slot);
+}
+
+/* A late record belongs to the earlier incarnation. Other threads of a process
+ * may still name the leader after it has ended. */
+static bool named_by_others(struct tasks *ts, const struct record *rec,
+			    uint32_t slot)
+{
+	return rec->flags & REC_F_LATE ||
+	       (rec->pid == rec->tid && !task_process(ts, slot)->ended);
+}
+
+/* Like incarnations_of_record(), for a COMM record, which may also mean that
+ * the thread became the leader of its process by exec. */
+static uint32_t incarnations_of_comm(struct tasks *ts, const struct record *rec,
+				     int64_t t, uint32_t slot,
+				     struct thread *gone)
+{
+	bool ended = tasks_thread_at(ts, slot)->ended;
+	bool introduced = t == TIME_NONE;
+
+	/* When a thread that is not the group leader calls exec, it becomes the
+	 * leader, after the old leader has ended (fs/exec.c, de_thread()). The
+	 * old leader may have ended so long ago that it is forgotten, or its
+	 * EXIT was lost. */
+	const struct process *p = task_process(ts, slot);
+
+	if ((rec->flags & REC_F_EXEC) && rec->pid == rec->tid &&
+	    (tasks_thread_at(ts, slot)->ended ? !p->ended : p->n_threads > 1)) {
+		tasks_take_over(ts, slot, t);
+		if (ended)
+			slot = start_next_life(ts, slot);
+		introduced |= tasks_thread_at(ts, slot)->last == TIME_NONE;
+	} else if (ended && !named_by_others(ts, rec, slot)) {
+		uint32_t now = incarnations_of_record(ts, rec, t, slot, gone);
+
+		slot = now == slot ? start_next_life(ts, slot) : now;
+	} else if (!named_by_others(ts, rec, slot)) {
+		slot = incarnations_of_record(ts, rec, t, slot, gone);
+	}
+	tasks_thread_at(ts, slot)->introduced |= introduced;
+	return slot;
+}
 
 /* In Linux 7.2 a chain comes up to 0.4 ms after its thread's EXIT record
  * (backstitch-formats(5), "Deferred stacks: order of records"). Keep ended

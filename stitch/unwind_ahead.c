@@ -8,7 +8,7 @@
 #include "stitch/base/thread.h"
 #include "stitch/order/order.h"
 #include "stitch/record.h"
-#include "stitch/tasks/regions.h"
+#include "stitch/tasks/space.h"
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"
 

@@ -17,7 +17,7 @@ expected='1 schema/guard/guard.c sqlite3_open_v2(uri, &conn,
 1 schema/guard/guard.c sqlite3_vfs_register(&g->vfs, 0)
 1 schema/db/empty_sql.c sqlite3_open(":memory:", &conn)
 1 schema/read/redact.c db_prepare(db, "VACUUM INTO ?1", err)
-1 symbolize/files/name_cache_file.c open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+1 symbolize/files/name_cache.c open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
 1 symbolize/names/live_modules.c fopen(list, "re")
 1 symbolize/unwind/kernel_code.c fopen("/proc/iomem", "re")
 1 formats/archive.c openat(dir, name,

@@ -70,7 +70,7 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("Kinds of", "KINDS OF FRAMES",
      values("analyze/stacks/label.c", "label_kind_name")),
     ("What check", "VERDICTS OF CHECK", re.findall(
-        STRING, part("analyze/check/check_judge.c", "*check_verdict("))),
+        STRING, part("analyze/check/check.c", "*check_verdict("))),
     ("States of", "STATES", re.findall(
         r"\{ \w+, " + STRING, part("stitch/task_state.c", "states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [

@@ -3,17 +3,17 @@
 
 #include "analyze/callsites/callsites_pass.h"
 #include "schema/columns.h"
-#include "schema/store.h"
-#include "schema/write/mapped_code.h"
 #include "schema/db/groups.h"
 #include "schema/db/sums_code.h"
+#include "schema/store.h"
+#include "schema/write/mapped_code.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/symbol.h"
-#include "stitch/unwinder.h"
 #include "stitch/base/table.h"
+#include "stitch/symbol.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/unwinder.h"
 #include "symbolize/files/identity.h"
 #include "symbolize/unwind/callsite.h"
 
@@ -72,7 +72,7 @@ static int callsites_read_used(struct pass *p, struct err *err)
 	return rows_end(r, err);
 }
 
-int callsites_load(struct pass *p, struct err *err)
+static int callsites_load(struct pass *p, struct err *err)
 {
 	p->code = bare_code_load(maker_read(p->mk, err), p->fr, err);
 	if (!p->code)
@@ -214,14 +214,20 @@ static bool needs_check(const struct pass *p, uint32_t frame)
 	       !image_is_kernel(callsites_image(p, frame)->kind);
 }
 
-void callsites_without_files(struct pass *p)
+/* Sets what is known of each frame of a user stack without its file. */
+static void callsites_without_files(struct pass *p)
 {
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (needs_check(p, i))
 			callsites_check_frame(p, i);
 }
 
-int callsites_check_made(struct pass *p, struct err *err)
+/* Looks frames of code that a process made up in its bytes, where these were
+ * recorded: whether a return address is after a call, though not where that
+ * leads to, as calls are patched; and whether the innermost function has set
+ * its frame pointer. What is not so proves nothing. Returns 0, or -1 and *err.
+ */
+static int callsites_check_made(struct pass *p, struct err *err)
 {
 	uint32_t *first = mem_new(p->code->n_image, sizeof(*first));
 	uint32_t *next = mem_new(p->code->n_frame, sizeof(*next));
@@ -798,8 +804,9 @@ static int callsites_find_full(void *arg, const struct store_group *g,
 	return 0;
 }
 
-/* Without code, all of it only says which stacks are not judged. */
-int callsites_check_stacks(struct pass *p, bool code, struct err *err)
+/* Judges the stacks; code: stores what was found. Without code, all of it
+ * only says which stacks are not judged. */
+static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
 	size_t n_stack = p->code->n_stack;
 
@@ -897,7 +904,8 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 	return 0;
 }
 
-int callsites_put_trust(struct pass *p, struct err *err)
+/* Stores how far the user stacks of samples can be trusted. */
+static int callsites_put_trust(struct pass *p, struct err *err)
 {
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
@@ -929,7 +937,7 @@ int callsites_put_trust(struct pass *p, struct err *err)
 		       : 0;
 }
 
-void callsites_release(struct pass *p)
+static void callsites_release(struct pass *p)
 {
 	for (size_t i = 0; p->place && i < p->code->n_image; i++)
 		callsite_close(p->place[i].file);
@@ -962,6 +970,76 @@ int callsites_check(struct maker *mk, const struct frames *fr,
 	    !callsites_check_stacks(&p, sy != NULL, err) &&
 	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);
+out:
+	callsites_release(&p);
+	return rc;
+}
+
+int callsites_judge_again(struct maker *mk, struct err *err)
+{
+	struct pass p = { .mk = mk };
+	struct rows *r;
+	int rc = -1;
+
+	if (callsites_load(&p, err))
+		goto out;
+	callsites_without_files(&p);
+	if (callsites_check_made(&p, err))
+		goto out;
+	r = rows_of(maker_read(mk, err), "again_others", err);
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);
+
+		if (image > 0 && (uint64_t)image < p.code->n_image)
+			p.place[image].other = true;
+	}
+	if (rows_end(r, err))
+		goto out;
+	r = rows_of(maker_read(mk, err), "again_sites", err);
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, AGAIN_SITES_FRAME);
+		int64_t kind = rows_int(r, AGAIN_SITES_KIND);
+		int64_t target = rows_int(r, AGAIN_SITES_TARGET);
+
+		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
+			continue;
+		p.spot[frame].site.kind = (enum callsite_kind)kind;
+		p.spot[frame].site.target = (uint64_t)target;
+	}
+	if (rows_end(r, err))
+		goto out;
+	r = rows_of(maker_read(mk, err), "merge_ends", err);
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, MERGE_ENDS_FRAME);
+
+		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
+			continue;
+		p.spot[frame].start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+		p.spot[frame].open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
+		p.spot[frame].bytes = (uint32_t)rows_int(r, MERGE_ENDS_BYTES);
+		p.spot[frame].sframe = rows_int(r, MERGE_ENDS_SFRAME) != 0;
+	}
+	if (rows_end(r, err))
+		goto out;
+	r = rows_of(maker_read(mk, err), "again_links", err);
+	while (rows_step(r)) {
+		int64_t link = rows_int(r, AGAIN_LINKS_LINK);
+		struct store_link l = {
+			.inner = (uint32_t)rows_int(r, AGAIN_LINKS_INNER),
+			.frame = (uint32_t)rows_int(r, AGAIN_LINKS_FRAME),
+			.link = (enum callsite_link)link,
+		};
+
+		table_add(&p.by_pair, hash_u32s(l.inner, l.frame),
+			  (uint32_t)p.n_link);
+		*mem_add(p.link, p.n_link, p.cap_link) = l;
+	}
+	if (rows_end(r, err))
+		goto out;
+	if (!store_links_drop(mk, err) && !callsites_find_kernel(&p, err) &&
+	    !callsites_check_stacks(&p, true, err) &&
+	    !callsites_put_trust(&p, err))
+		rc = 0;
 out:
 	callsites_release(&p);
 	return rc;

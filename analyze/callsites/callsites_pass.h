@@ -136,18 +136,6 @@ static inline const struct image *callsites_image(const struct pass *p,
 	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
 }
 
-/* Loads the code, and which frames occur where. Returns 0, or -1 and *err; then
- * too the caller calls callsites_release(). */
-int callsites_load(struct pass *p, struct err *err);
-void callsites_release(struct pass *p);
-/* Sets what is known of each frame of a user stack without its file. */
-void callsites_without_files(struct pass *p);
-/* Looks frames of code that a process made up in its bytes, where these were
- * recorded: whether a return address is after a call, though not where that
- * leads to, as calls are patched; and whether the innermost function has set
- * its frame pointer. What is not so proves nothing. Returns 0, or -1 and *err.
- */
-int callsites_check_made(struct pass *p, struct err *err);
 /* Returns whether the call before the return address of `frame` is of the
  * function of `inner`. */
 enum callsite_link callsites_link(struct pass *p, uint32_t inner,
@@ -155,8 +143,6 @@ enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 /* The same if it was asked before, else 0. */
 enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 					uint32_t frame);
-void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
-			enum callsite_link link);
 /* Finds who walked the stacks; before they are judged. */
 void callsites_find_walks(struct pass *p);
 /* Returns whether a table has led from a frame to its caller, if the frame has
@@ -165,8 +151,6 @@ bool callsites_is_left_by_sframe(const struct pass *p, uint32_t frame,
 				 uint32_t caller);
 /* Returns whether there is no code at the address of a frame. */
 bool callsites_no_code(const struct pass *p, uint32_t frame);
-/* Judges the stacks; code: stores what was found. */
-int callsites_check_stacks(struct pass *p, bool code, struct err *err);
 /* Finds the frames in which kernel stacks begin, by names that are proved. */
 int callsites_find_kernel(struct pass *p, struct err *err);
 /* Looks the return addresses of kernel stacks up in code, after that. */
@@ -186,5 +170,3 @@ enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as);
 /* Stores how many functions of the files that are named as a cause set a frame
  * pointer. */
 int callsites_put_shares(struct pass *p, struct err *err);
-/* Stores how far the user stacks of samples can be trusted. */
-int callsites_put_trust(struct pass *p, struct err *err);

@@ -10,11 +10,9 @@
 #include "analyze/causes/proof.h"
 #include "analyze/causes/softirq.h"
 #include "analyze/causes/timeline.h"
-#include "analyze/causes/causes_spans.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/recorder.h"
-#include "analyze/samples/row_cursor.h"
 #include "analyze/causes/causes_types.h"
 #include "stitch/base/mem.h"
 

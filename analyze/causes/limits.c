@@ -1,7 +1,7 @@
 /* limits.c - what may keep a runnable thread from the CPU, as it was read. */
 #include "analyze/causes/limits.h"
 
-#include "analyze/samples/row_cursor.h"
+#include "analyze/samples/events.h"
 #include "schema/columns.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"

@@ -42,7 +42,7 @@ enum proof {
 
 enum piece_state {
 	PIECE_RUN,
-	PIECE_READY,	 /* runnable, and these two: proof_held.c */
+	PIECE_READY,	 /* runnable, and these two: proof_quiet.c */
 	PIECE_THROTTLED, /* its cgroup had no time left */
 	PIECE_HELD,	 /* not run, though a CPU was idle: why not is not
 			  * known, or its cgroup was frozen */

@@ -116,10 +116,6 @@ static inline bool is_ready(int32_t bits)
 void pieces_keep(struct proofs *p, uint32_t thread);
 /* Finds the times in which a CPU was idle for long. */
 void held_init(struct proofs *p);
-/* Says of a runnable piece, which ends at `to`, whether the thread could have
- * run. */
-void held_judge(const struct proofs *p, uint32_t thread, struct piece *pc,
-		int64_t to);
 /* Adds a piece. The second one adds nothing if it is empty, and makes one of
  * what is unknown in a row: a thread that is away has no piece for each loss.
  */

@@ -102,7 +102,7 @@ struct check {
 	struct check_answer *answers; /* freed by check_forget() */
 };
 
-/* check_sql.c: the statements. */
+/* The statements. */
 int check_filters(struct check *c, struct err *err);
 const struct check_query *check_query(const char *name);
 bool check_asks(const struct check *c, const struct check_query *q);
@@ -120,7 +120,7 @@ struct rows *check_rows(const struct check *c, const struct check_query *q,
  * filters. */
 char *check_sql_statement(const struct check *c, const char *name, long limit);
 
-/* check_rows.c: the results of statements. Those of CHECK_ALWAYS are read once
+/* The results of statements. Those of CHECK_ALWAYS are read once
  * and kept. */
 struct check_row {
 	struct rows *live; /* of a running statement; NULL: kept */
@@ -152,12 +152,11 @@ int check_sum(struct check *c, const char *name, const char *column,
 int64_t check_int(const struct check_row *r, const char *column);
 /* The same of a count. A database may say anything: a few of them can be added
  * up without an overflow. */
-int64_t check_count(const struct check_row *r, const char *column);
 const char *check_text(const struct check_row *r, const char *column);
 bool check_null(const struct check_row *r, const char *column);
 void check_forget(struct check *c);
 
-/* check_judge.c: compares what was found with what is tolerated. */
+/* Compares what was found with what is tolerated. */
 int check_judge(struct check *c, struct err *err);
 /* Returns whether it may be broken, which is not provable. */
 bool check_is_open(const struct check_breaks *b);
@@ -173,7 +172,7 @@ enum check_doubt check_doubt(const struct check *c);
 /* "broken", "clean", "unproved", "damaged", "doubtful" */
 const char *check_verdict(const struct check *c);
 
-/* check_advice.c: calls fn with each sentence of advice. */
+/* Calls fn with each sentence of advice. */
 typedef void check_advice_fn(void *arg, const char *sentence);
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);

@@ -20,7 +20,7 @@
  * be too little of each place to be seen there (diff_place.under).
  *
  * Samples of one recording need not be independent: a change must also be
- * larger than what the blocks of each recording vary by (diff_noise.h), by
+ * larger than what the blocks of each recording vary by (diff_runs.h), by
  * Student's t.
  *
  * Several recordings of a side are compared by diff_runs.h. */

@@ -6,7 +6,7 @@
  *
  * Of several runs of a side each is one measurement, and what is usual for all
  * rows tells how one varies, as in diff_runs.h. Of one run a side it is
- * cut into blocks of equal time, as in diff_noise.h, and each row is taken to
+ * cut into blocks of equal time, as in diff_runs.h, and each row is taken to
  * vary by timings.between more from run to run, its p99 by twice that, or a
  * part as its group does. What is compared are the logarithms: a change is a
  * ratio. A side without any of a row is said to have as many as it may have by

@@ -126,11 +126,6 @@ struct fleet_fill {
 	struct fleet_batch batch;
 };
 
-/* Makes room for a row of a table without lists, and returns its number: the
- * caller sets the value of each column in `data`. That is much faster than
- * value by value. */
-size_t fleet_fill_room(struct fleet_fill *b);
-
 struct fleet_rows {
 	struct fleet *f;
 	struct fleet_capture *capture; /* NULL: the table is not by_run */
@@ -145,7 +140,3 @@ struct fleet_rows {
 	void (*close)(struct fleet_rows *r);
 	void *of; /* what step() and close() know */
 };
-
-/* How rows of table sample are made: sets step, close and of. Returns 0, or -1
- * and *err; close() is called in either case if it is set. */
-int fleet_sample_begin(struct fleet_rows *r, struct err *err);

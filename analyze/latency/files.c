@@ -9,7 +9,7 @@
 #include "analyze/latency/pair_kinds.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/samples/payloads.h"
 #include "schema/columns.h"
 #include "schema/db/queries.h"

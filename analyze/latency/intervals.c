@@ -3,18 +3,17 @@
 
 #include <inttypes.h>
 
+#include "analyze/causes/causes.h"
 #include "analyze/causes/missing.h"
+#include "analyze/causes/silent_tasks.h"
+#include "analyze/latency/callers.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
-#include "analyze/latency/marker.h"
-#include "analyze/latency/callers.h"
-#include "analyze/causes/causes.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/samples/payloads.h"
 #include "analyze/samples/recorder.h"
-#include "analyze/causes/silent_tasks.h"
 #include "analyze/samples/weight.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"

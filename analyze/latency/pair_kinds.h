@@ -102,3 +102,22 @@ const struct pair_kind *pair_nests(const char *event);
  * 'R' of "RA", 'W' of "FWS", 'F' of "FF"; or, of LTTng, which has no text, of
  * its flags. */
 int64_t pair_direction(const char *text, int64_t flags);
+
+/* A part of the text, without a final 0. */
+struct marker_part {
+	const char *p;
+	size_t n;
+};
+
+struct marker {
+	char letter; /* B, E, S, F, G, H, C, I, N */
+	int64_t pid; /* of the process; 0: not said */
+	/* empty: it has none. The cookie of a counter is its value. */
+	struct marker_part track, name, cookie;
+};
+
+/* Parses "B|PID|NAME", "E", "E|PID", "S|PID|NAME|COOKIE" and its end F,
+ * "G|PID|TRACK|NAME|COOKIE" and its end "H|PID|TRACK|COOKIE",
+ * "C|PID|NAME|VALUE", "I|PID|NAME", "N|PID|TRACK|NAME"; a name may have '|' in
+ * it. Returns false for other texts. *out borrows from text. */
+bool marker_parse(const char *text, struct marker *out);

@@ -1,16 +1,351 @@
-/* matching.c - which code of two recordings is the same. */
+/* matching.c - which code of two recordings is the same, and what functions
+ * are called there. */
 #include "analyze/names/matching.h"
 
 #include <inttypes.h>
 
-#include "analyze/samples/code.h"
 #include "analyze/names/homonyms.h"
-#include "analyze/names/match_names.h"
+#include "analyze/names/short_name.h"
+#include "analyze/names/suffix.h"
+#include "analyze/samples/code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 #include "stitch/tasks/frame.h"
+
+/* What decides on names: functions that are compared, or those that are only
+ * drawn as well, which are inlined. */
+enum match_of {
+	MATCH_COMPARED,
+	MATCH_DRAWN,
+};
+
+/* A function by its name with parameters and arguments. */
+struct match_function {
+	uint32_t brief;	 /* in briefs */
+	bool seen[2][2]; /* by enum match_of, on which sides */
+};
+
+/* Functions of one recorded name. */
+struct match_named {
+	uint32_t function; /* in functions */
+	bool shared;	   /* an image of a recording has several */
+	bool unclear;	   /* files do not tell all of them apart */
+	unsigned int depth;
+};
+
+/* Functions of one short name. */
+struct match_brief {
+	uint32_t n[2];	 /* by enum match_of, how many functions have it */
+	uint32_t last;	 /* in lasts */
+	uint32_t group;	 /* in groups */
+	uint32_t script; /* 1 + that in scripts, of V8's named functions */
+	bool numbered;	 /* the group is not called so itself */
+	bool seen[2][2]; /* as those of its functions */
+};
+
+/* Functions of one short name without the numbers that compilers give, and the
+ * place in a script: by enum match_of, how many of them are on one side only;
+ * by side, how many there are, and the script of the last one. */
+struct match_group {
+	uint32_t alone[2], n[2], script[2];
+};
+
+/* A file of JavaScript. */
+struct match_script {
+	bool seen[2];
+};
+
+/* Functions of one last part. */
+struct match_last {
+	bool bare; /* an inlined function has no more of a name */
+	bool more; /* a function has it after "::" */
+};
+
+/* Names are interned as texts after the id of their image. */
+struct match_names {
+	bool full;	     /* names stay as they are */
+	struct intern names; /* as they are recorded */
+	struct match_named *named;
+	struct intern apart; /* names with what tells them apart */
+	struct intern functions;
+	struct match_function *function;
+	struct intern briefs;
+	struct match_brief *brief;
+	struct intern groups;
+	struct match_group *group;
+	struct intern lasts;
+	struct match_last *last;
+	struct intern scripts;
+	struct match_script *script;
+	size_t n_script, cap_script;
+	size_t n_group, cap_group;
+	size_t n_name, cap_name, n_function, cap_function;
+	size_t n_brief, cap_brief, n_last, cap_last;
+};
+
+struct match_names *match_names_new(bool full)
+{
+	struct match_names *m = mem_new(1, sizeof(*m));
+
+	m->full = full;
+	return m;
+}
+
+void match_names_free(struct match_names *m)
+{
+	if (!m)
+		return;
+	intern_release(&m->names);
+	intern_release(&m->functions);
+	intern_release(&m->briefs);
+	intern_release(&m->groups);
+	intern_release(&m->lasts);
+	intern_release(&m->scripts);
+	intern_release(&m->apart);
+	free_all(m->named, m->function, m->brief, m->group, m->last, m->script,
+		 m);
+}
+
+/* Returns the last part of a short name: what is after the last "::" outside
+ * of brackets. */
+static const char *match_names_last_part(const char *name)
+{
+	const char *last = name;
+	int depth = 0;
+
+	for (const char *p = name; *p; p++) {
+		/* the brackets of "operator<" are no brackets */
+		if (!depth && !strncmp(p, "operator", 8) &&
+		    (p == name || p[-1] == ':'))
+			return p;
+		if (strchr("<({[", *p))
+			depth++;
+		else if (strchr(">)}]", *p))
+			depth--;
+		else if (!depth && p[0] == ':' && p[1] == ':')
+			last = p + 2;
+	}
+	return last;
+}
+
+/* Returns the length of a last part without its arguments. */
+static size_t match_names_bare_length(const char *part)
+{
+	size_t n = 8;
+
+	if (strncmp(part, "operator", n) != 0)
+		n = 0;
+	else if (part[n] == '(')
+		return n + strspn(part + n, "()");
+	else if (part[n] == '<')
+		return n + strspn(part + n, "<=>");
+	n += strcspn(part + n, "<(");
+	return n ? n : strlen(part);
+}
+
+/* Returns the id of an image's name of n bytes. */
+static uint32_t match_names_intern(struct intern *in, uint32_t image,
+				   const char *name, size_t n)
+{
+	char *key = mem_new(sizeof(image) + n + 1, 1);
+
+	memcpy(key, &image, sizeof(image));
+	memcpy(key + sizeof(image), name, n);
+	uint32_t id = intern_add_bytes(in, key, sizeof(image) + n);
+	free(key);
+	return id;
+}
+
+static const char *match_names_text(const struct intern *in, uint32_t id)
+{
+	return intern_get(in, id) + sizeof(uint32_t);
+}
+
+/* Takes folders, line and column out of the name of a function of V8's,
+ * "JS:parse /srv/a.js:3:20", or of a whole script, "JS: /srv/a.js:1:1". Returns
+ * 1 + the id of the script; 0: it has no name of its own, or is none of V8's.
+ */
+static uint32_t match_names_script(struct match_names *m, char *name)
+{
+	size_t len;
+	const char *own = short_name_script(name, &len);
+	char *path = (char *)(own && own[len] ? own + len + 1 : NULL);
+	char *end = strrchr(name, ':');
+
+	if (!strncmp(name, "JS: ", 4) && end - name > 6 &&
+	    !strcmp(end - 2, ":1:1"))
+		path = name + 4;
+	if (!path || end <= path)
+		return 0;
+	*end = 0;
+	end = strrchr(path, ':');
+	if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")])
+		*end = 0;
+	uint32_t id = intern_add(&m->scripts, path);
+	mem_reach(m->script, m->n_script, m->cap_script, id + (size_t)1);
+	memmove(path, path_base(path), strlen(path_base(path)) + 1);
+	return id + 1;
+}
+
+/* Returns the id of the functions of a short name. */
+static uint32_t match_names_brief(struct match_names *m, uint32_t image,
+				  const char *name)
+{
+	const char *part = match_names_last_part(name);
+	bool more = part > name;
+	uint32_t id = match_names_intern(&m->briefs, image, name, strlen(name));
+	uint32_t group;
+
+	if (id < m->n_brief)
+		return id;
+	char *folded = mem_strdup(name);
+	suffix_remove(folded, OF_BUILD);
+	uint32_t script = match_names_script(m, folded);
+	group = match_names_intern(&m->groups, image, folded, strlen(folded));
+	mem_reach(m->group, m->n_group, m->cap_group, group + (size_t)1);
+	/* "f::{lambda#1}" is short for "f::{lambda#1}::operator()" */
+	if (!strncmp(part, "{lambda", 7))
+		part = "operator()";
+	uint32_t last = match_names_intern(&m->lasts, image, part,
+					   match_names_bare_length(part));
+	mem_at(m->last, m->n_last, m->cap_last, last)->more |= more;
+	*mem_add(m->brief, m->n_brief, m->cap_brief) = (struct match_brief){
+		.last = last,
+		.group = group,
+		.script = script,
+		.numbered = strcmp(folded, name) != 0,
+	};
+	free(folded);
+	return id;
+}
+
+/* Returns the id of a function's name. */
+static uint32_t match_names_name(struct match_names *m, uint32_t image,
+				 const char *name)
+{
+	size_t len = strlen(name);
+	uint32_t at = match_names_intern(&m->names, image, name, len);
+	uint32_t id;
+
+	if (at < m->n_name)
+		return at;
+	char *text = mem_new(len + 1, 1);
+	/* a clone, and a member of another trait, is the same function */
+	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
+	suffix_remove(text, OF_RUN);
+	id = match_names_intern(&m->functions, image, text, strlen(text));
+	*mem_add(m->named, m->n_name, m->cap_name) =
+		(struct match_named){ .function = id };
+	if (id == m->n_function) {
+		short_name(name, 0, text);
+		suffix_remove(text, OF_RUN);
+		uint32_t brief = match_names_brief(m, image, text);
+		*mem_add(m->function, m->n_function, m->cap_function) =
+			(struct match_function){ .brief = brief };
+	}
+	free(text);
+	return at;
+}
+
+static void match_names_count(struct match_names *m, uint32_t function,
+			      int side, enum match_of of)
+{
+	struct match_function *f = &m->function[function];
+	struct match_brief *b = &m->brief[f->brief];
+
+	b->n[of] += !f->seen[of][0] && !f->seen[of][1];
+	f->seen[of][side] = true;
+	if (b->seen[of][side])
+		return;
+	b->seen[of][side] = true;
+	m->group[b->group].alone[of] += b->seen[of][!side] ? -1U : 1U;
+	if (!b->script)
+		return;
+	m->script[b->script - 1].seen[side] = true;
+	m->group[b->group].n[side] += of == MATCH_COMPARED;
+	m->group[b->group].script[side] = b->script - 1;
+}
+
+void match_names_see(struct match_names *m, int side, uint32_t image,
+		     const char *name, bool inlined, const struct homonym *at)
+{
+	if (!name || !name[0])
+		return;
+	uint32_t id = match_names_name(m, image, name);
+	struct match_named *named = &m->named[id];
+	id = named->function;
+	if (inlined || !at || at->start != HOMONYM_INLINED)
+		match_names_count(m, id, side, MATCH_COMPARED);
+	match_names_count(m, id, side, MATCH_DRAWN);
+	const char *text = match_names_text(&m->briefs, m->function[id].brief);
+	if (inlined && match_names_last_part(text) == text)
+		m->last[m->brief[m->function[id].brief].last].bare = true;
+	if (!at)
+		return;
+	if (at->apart) {
+		named->shared = true;
+		named->unclear |= !at->depth;
+	}
+	raise_to(named->depth, at->depth);
+	/* what is inlined and is not compared with others does not matter */
+	if (!at->file && (inlined || at->start != HOMONYM_INLINED))
+		named->unclear = true;
+}
+
+const char *match_names_get(struct match_names *m, uint32_t image,
+			    const char *name, const struct homonym *at,
+			    bool exact)
+{
+	/* which may move m->named */
+	uint32_t id = match_names_name(m, image, name);
+	const struct match_named *named = &m->named[id];
+	/* what is inlined does not change the names of what is compared, which
+	 * a table without it must have as well */
+	enum match_of of = at && at->start == HOMONYM_INLINED ? MATCH_DRAWN
+							      : MATCH_COMPARED;
+	const struct match_function *f = &m->function[named->function];
+	const struct match_brief *b = &m->brief[f->brief];
+	const char *base;
+
+	if (m->full)
+		base = name;
+	else if (m->last[b->last].bare && m->last[b->last].more)
+		base = match_names_text(&m->lasts, b->last);
+	else if (b->numbered && !exact && m->group[b->group].alone[of] &&
+		 (!b->script ||
+		  (m->group[b->group].n[0] == 1 &&
+		   m->group[b->group].n[1] == 1 &&
+		   (m->group[b->group].script[0] ==
+			    m->group[b->group].script[1] ||
+		    (!m->script[m->group[b->group].script[0]].seen[1] &&
+		     !m->script[m->group[b->group].script[1]].seen[0])))))
+		base = match_names_text(&m->groups, b->group);
+	else
+		base = b->n[of] > 1 && f->seen[of][0] && f->seen[of][1]
+			       ? match_names_text(&m->functions,
+						  named->function)
+			       : match_names_text(&m->briefs, f->brief);
+	const char *apart = "several functions";
+	char off[24];
+
+	if (!at || !named->shared)
+		return base;
+	if (!named->unclear) {
+		apart = at->file ? homonyms_path_end(at->file, named->depth)
+				 : NULL;
+	} else if (exact) {
+		snprintf(off, sizeof(off), "+0x%" PRIx64, at->start);
+		apart = at->start != HOMONYM_INLINED ? off : NULL;
+	}
+	if (!apart)
+		return base;
+	char *told = homonyms_name(base, apart);
+	base = intern_get(&m->apart, intern_add(&m->apart, told));
+	free(told);
+	return base;
+}
 
 /* All images of one name. */
 struct match_name {

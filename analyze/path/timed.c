@@ -13,7 +13,7 @@
 #include "analyze/path/path_code.h"
 #include "analyze/path/path_run.h"
 #include "analyze/samples/events.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/waits.h"

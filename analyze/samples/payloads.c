@@ -7,7 +7,6 @@
 
 #include "analyze/samples/chains.h"
 #include "analyze/samples/events.h"
-#include "analyze/samples/row_cursor.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"

@@ -1,7 +1,7 @@
 /* label.c - interned names of frames for pictures and tables. */
 #include "analyze/stacks/label.h"
 
-#include "analyze/names/shown_names.h"
+#include "analyze/names/short_name.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"

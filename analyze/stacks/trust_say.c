@@ -2,18 +2,18 @@
 #include <inttypes.h>
 
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/stacks/trust_inner.h"
-#include "stitch/text/human.h"
-#include "stitch/text/json.h"
-#include "stitch/text/safe_text.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/files/path.h"
 #include "stitch/base/text_out.h"
+#include "stitch/files/path.h"
+#include "stitch/text/human.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 
 /* The sentence fits into this many lines of that many columns, of a terminal
  * with 80 and an indentation. */

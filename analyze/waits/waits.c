@@ -1,4 +1,5 @@
-/* waits.c - iterates over the times that threads were off the CPU, and on it.
+/* waits.c - iterates over the times that threads were off the CPU, and on it;
+ * and who ended a wait, as analyze/causes proves it.
  *
  * All of it is made here, of the switches as causes.h tells them: a thread that
  * leaves a CPU begins a wait, and ends a run; where it comes, the other way
@@ -11,14 +12,546 @@
 #include <inttypes.h>
 
 #include "analyze/causes/causes.h"
+#include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/row_cursor.h"
-#include "analyze/waits/waits_part.h"
+#include "analyze/stacks/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/task_state.h"
+#include "stitch/verdict.h"
+
+struct wakers {
+	const struct stacks *stacks;
+	const struct causes *causes;
+	struct intern irqs; /* their names */
+};
+
+/* A wait, as pieces of a thread. */
+struct wait_pieces {
+	const struct proofs *p;
+	uint32_t thread;
+	size_t first, end;
+};
+
+static struct wakers *wakers_new(const struct causes *c, const struct stacks *s)
+{
+	struct wakers *w = mem_new(1, sizeof(*w));
+
+	w->causes = c;
+	w->stacks = s;
+	return w;
+}
+
+/* c, s: borrowed, s for names. */
+static void wakers_free(struct wakers *w)
+{
+	if (!w)
+		return;
+	intern_release(&w->irqs);
+	free(w);
+}
+
+/* Returns the proof that an edge, the last one of a wait, ended it: where the
+ * thread may have been back in between, another one may have. */
+static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
+{
+	uint8_t best = PROOF_UNKNOWN;
+	uint8_t most = PROOF_PROVED;
+
+	for (size_t i = wait->first; i < wait->end; i++) {
+		const struct proof_piece pc =
+			proofs_piece(wait->p, wait->thread, i);
+		bool woken = best != PROOF_UNKNOWN;
+
+		if (pc.edge == edge)
+			raise_to(best, pc.link);
+		else if (!woken || !piece_is_runnable(&pc))
+			most = PROOF_LIKELY;
+	}
+	return (enum proof)(best < most ? best : most);
+}
+
+/* Returns a waker of which nothing is known. */
+static struct woken wakers_none(void)
+{
+	return (struct woken){ .asleep = true,
+			       .what = CHAIN_STATES,
+			       .ready = INT64_MAX };
+}
+
+/* Returns who ended the wait of a thread of p between two times. */
+static struct woken wakers_find(struct wakers *w, struct proofs *p,
+				uint32_t thread, int64_t from, int64_t to)
+{
+	struct wait_pieces wait = { .p = p, .thread = thread };
+	struct woken x = { .ready = from };
+	uint32_t last = TIMELINE_NONE;
+	int64_t end = from;
+	int64_t most = 0;
+	bool ready = true;
+
+	wait.first = proofs_find(p, thread, from);
+	if (wait.first == proofs_pieces(p, thread))
+		return wakers_none();
+	wait.end = proofs_wait_end(p, thread, wait.first);
+	for (size_t i = wait.first; i < wait.end; i++) {
+		const struct proof_piece pc = proofs_piece(p, thread, i);
+
+		end = pc.to;
+		if (i == wait.first &&
+		    (pc.from != from || pc.state == PIECE_RUN))
+			return wakers_none();
+		ready &= piece_is_runnable(&pc);
+		if (piece_is_runnable(&pc) && pc.to - pc.from > most) {
+			most = pc.to - pc.from;
+			x.runnable = pc.state == PIECE_READY  ? WAIT_READY
+				     : pc.state == PIECE_HELD ? WAIT_HELD
+							      : WAIT_THROTTLED;
+		}
+		if (pc.edge == TIMELINE_NONE)
+			continue;
+		x.ready = pc.to;
+		last = pc.edge;
+	}
+	if (end != to || (last == TIMELINE_NONE && !ready))
+		return wakers_none();
+	if (last != TIMELINE_NONE) {
+		const struct proof_edge e = proofs_edge(p, last);
+
+		x.asleep = true;
+		x.stack = e.stack;
+		x.tid = e.waker;
+		x.what = (uint8_t)chain_leaf(&e);
+		const char *irq = x.what != CHAIN_STATES
+					  ? causes_irq(w->causes, &e)
+					  : NULL;
+		uint32_t id = irq ? intern_add(&w->irqs, irq) : UINT16_MAX;
+
+		x.irq = id < UINT16_MAX ? (uint16_t)(id + 1) : 0;
+		/* who was current may not be known */
+		if (e.waker >= 0 || x.what != CHAIN_STATES)
+			x.proof = (uint8_t)wakers_prove(&wait, last) & 3;
+		x.premise = causes_wake_has_premise(w->causes, &e);
+	}
+	return x;
+}
+
+/* Returns it with names; of wakers_none() w may be NULL. */
+static struct waker wakers_tell(const struct wakers *w, const struct woken *x)
+{
+	struct waker out = {
+		.asleep = x->asleep,
+		.proof = (enum proof)x->proof,
+		.premise = x->premise,
+		.runnable = (enum wait_cause)x->runnable,
+		.what = (enum chain_state)x->what,
+		.ready = x->ready,
+	};
+
+	if (out.proof == PROOF_UNKNOWN)
+		return out;
+	out.at = w->causes->stack[x->stack];
+	if (out.what == CHAIN_STATES) {
+		out.tid = x->tid;
+		if (!out.at.comm)
+			out.at.comm = stacks_comm_of_tid(w->stacks, x->tid);
+	} else {
+		if (x->irq)
+			snprintf(out.irq, sizeof(out.irq), "%s",
+				 intern_get(&w->irqs, x->irq - 1U));
+		/* the thread that was interrupted has no part in it */
+		out.at.comm = out.at.uraw = 0;
+		out.at.verdict = out.at.flags = 0;
+	}
+	return out;
+}
+
+const char *waker_name(const struct stacks *s, const struct waker *w)
+{
+	if (!waker_is_known(w))
+		return "";
+	if (w->what == CHAIN_STATES)
+		return stacks_comm(s, w->at.comm)->name;
+	return *w->irq ? w->irq : chain_state_word(w->what);
+}
+
+/* Times in which records may be missing: disjoint, ordered. */
+struct waits_lost {
+	struct waits_span {
+		int64_t from, to;
+	} * span;
+	size_t n, cap;
+};
+
+/* A thread; one of its id begins where another one has ended. */
+struct waits_life {
+	int64_t tid, from, to;
+};
+
+/* The waits of a kernel as its switches tell them, or of one capture as the
+ * kernel measured them (perf record --off-cpu): a wait, or a sum of them. */
+struct waits_part {
+	const struct causes_kernel *kernel;    /* NULL: measured, */
+	const struct causes_capture *measured; /* by this one */
+	int64_t start, end;
+	/* when it is loaded: */
+	struct waits_lost lost; /* on any CPU */
+	struct waits_lost *of; /* on CPU i - 1; [0]: on one that is not known */
+	size_t n_of, cap_of;
+	uint64_t records;	 /* that were lost, */
+	bool some_unknown;	 /* next to losses without a number */
+	struct waits_life *life; /* by id, then by time */
+	size_t n_life, cap_life;
+	struct rows *rows;	     /* of measured waits */
+	struct waits_reported *told; /* by those in front of this one */
+	size_t n_told, cap_told;
+};
+
+/* A wait that the kernel measured, or a sum of several. */
+struct waits_measured {
+	int64_t event, tid;
+	int64_t from, to; /* of a sum 0, and how long */
+	int64_t ns;
+	bool sum;
+	struct offcpu_stack stack;
+	/* Another capture of the same kernel reports it too, or of a part of
+	 * the sum. A capture reports a wait if it was recording when the wait
+	 * began: of its end it then tells too, or says that it is open or
+	 * uncertain. Of a wait that was under way when recording began it has
+	 * no more than the return, which is not counted. */
+	bool told;
+};
+
+struct waits_parts {
+	struct causes_spans *spans;
+	struct waits_part *part;
+	size_t n, cap;
+};
+
+#define CPUS_MAX 65536 /* losses of further ones are of any */
+
+/* A capture that reports all waits that begin in its time: of all threads, or
+ * of those only that have an event of its type. */
+struct waits_reported {
+	int64_t from, to;
+	bool of_all;
+	struct table tids; /* of_all: empty */
+};
+
+/* Adds a part; its time is that of its captures. */
+static void waits_add_part(struct waits_parts *p, const struct causes_kernel *k,
+			   const struct causes_capture *measured)
+{
+	const struct causes_capture *c = k ? k->capture : measured;
+	struct waits_part *add = mem_add(p->part, p->n, p->cap);
+
+	*add = (struct waits_part){ .kernel = k,
+				    .measured = measured,
+				    .start = c->begin,
+				    .end = c->end };
+	for (size_t i = 0; k && i < k->n; i++) {
+		c = k->span[i].capture;
+		lower_to(add->start, c->begin);
+		raise_to(add->end, c->end);
+	}
+}
+
+static int waits_parts_load(struct waits_parts *p, struct store *db,
+			    struct err *err)
+{
+	struct causes_spans *s = causes_spans_load(db, true, err);
+
+	p->spans = s;
+	for (size_t i = 0; s && i < s->n; i++)
+		waits_add_part(p, &s->kernel[i], NULL);
+	/* Waits that the kernel has measured are read after all switches,
+	 * which report the same ones as far as they were recorded. */
+	for (size_t i = 0; s && i < s->n_measured; i++)
+		waits_add_part(p, NULL, &s->measured[i]);
+	return s ? 0 : -1;
+}
+
+/* Returns 1 and the next measured wait, 0 at the end, or -1 and *err. */
+static void waits_part_release(struct waits_part *p)
+{
+	free(p->lost.span);
+	for (size_t i = 0; i < p->n_of; i++)
+		free(p->of[i].span);
+	for (size_t i = 0; i < p->n_told; i++)
+		table_release(&p->told[i].tids);
+	if (p->rows)
+		rows_stop(p->rows);
+	free_all(p->told, p->of, p->life);
+	*p = (struct waits_part){ .kernel = p->kernel,
+				  .measured = p->measured };
+}
+
+/* Finds the kernels with context switches, and after all of these the captures
+ * with measured waits. Returns 0, or -1 and *err. */
+static void waits_parts_release(struct waits_parts *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		waits_part_release(&p->part[i]);
+	free(p->part);
+	causes_spans_free(p->spans);
+}
+
+/* ---- what is missing in a part */
+
+/* Adds a time; they come by their starts. Those that touch are merged. */
+static void waits_lose(struct waits_lost *l, int64_t from, int64_t to)
+{
+	struct waits_span *last = l->n ? &l->span[l->n - 1] : NULL;
+
+	if (!last || last->to < from)
+		*mem_add(l->span, l->n, l->cap) =
+			(struct waits_span){ from, to };
+	else if (to > last->to)
+		last->to = to;
+}
+
+static void waits_lose_on(struct waits_part *p, int64_t cpu, int64_t from,
+			  int64_t to)
+{
+	size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
+
+	mem_reach(p->of, p->n_of, p->cap_of, at + 1);
+	waits_lose(&p->of[at], from, to);
+	waits_lose(&p->lost, from, to);
+}
+
+static void waits_take_loss(void *arg, const struct causes_span *s,
+			    const struct timeline_loss *l)
+{
+	struct waits_part *p = arg;
+
+	if (l) {
+		p->records += l->n > 0 ? (uint64_t)l->n : 0;
+		p->some_unknown |= l->n < 0;
+		waits_lose_on(p, l->cpu, l->from, l->to);
+		return;
+	}
+	/* what one capture tells no more, and the next not yet */
+	if (s > p->kernel->span && s == &p->kernel->span[s->line])
+		waits_lose_on(p, -1, s[-1].to, s->from);
+	if (causes_capture_sampled(s->capture))
+		waits_lose_on(p, -1, s->from, s->to);
+}
+
+COMPARE_FUNCTION(waits_compare_lives, struct waits_life,
+		 compare_numbers(x->tid, y->tid)
+			 ?: compare_numbers(x->from, y->from)
+			 ?: compare_numbers(y->to, x->to));
+
+/* Of a thread that several captures know, one may tell when it exited. Those
+ * that were recorded together have their threads in common. */
+static int waits_load_lives(struct waits_part *p, struct store *db,
+			    struct err *err)
+{
+	const struct causes_kernel *k = p->kernel;
+
+	for (size_t i = 0; i < k->n; i++) {
+		int64_t together = k->span[i].capture->together;
+		size_t before = 0;
+
+		while (k->span[before].capture->together != together)
+			before++;
+		if (before < i)
+			continue;
+		struct rows *r = ROWS_BY(db, "offcpu_exits", err, together);
+
+		while (rows_step(r))
+			*mem_add(p->life, p->n_life, p->cap_life) =
+				(struct waits_life){
+					rows_int(r, OFFCPU_EXITS_TID),
+					rows_int(r, OFFCPU_EXITS_START_NS),
+					rows_int(r, OFFCPU_EXITS_END_NS),
+				};
+		if (rows_end(r, err))
+			return -1;
+	}
+	sort_items(p->life, p->n_life, waits_compare_lives);
+	return 0;
+}
+
+/* ---- measured waits */
+
+/* Notes that a capture reports waits by its switches. */
+static int waits_add_reported(struct waits_part *p, struct store *db,
+			      const struct causes_capture *by, struct err *err)
+{
+	struct waits_reported *t = mem_add(p->told, p->n_told, p->cap_told);
+	struct rows *r;
+
+	*t = (struct waits_reported){ .from = by->begin,
+				      .to = by->end,
+				      .of_all = !by->some };
+	if (t->of_all)
+		return 0;
+	r = ROWS_BY(db, "offcpu_told", err, by->type);
+	while (rows_step(r))
+		table_add(&t->tids,
+			  hash_u64((uint64_t)rows_int(r, OFFCPU_TOLD_TID)), 0);
+	return rows_end(r, err);
+}
+
+static bool waits_is_reported(const struct waits_part *p, int64_t tid,
+			      int64_t from, int64_t to)
+{
+	uint64_t hash = hash_u64((uint64_t)tid);
+
+	for (size_t i = 0; i < p->n_told; i++) {
+		const struct waits_reported *t = &p->told[i];
+
+		if (from <= t->to && to >= t->from &&
+		    (t->of_all ||
+		     table_find_hash(&t->tids, hash) != TABLE_NONE))
+			return true;
+	}
+	return false;
+}
+
+/* Loads what a part lost, and which threads exited, and opens measured waits.
+ */
+static int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
+			   struct err *err)
+{
+	struct waits_part *p = &all->part[i];
+	const struct causes_capture *m = p->measured;
+
+	if (!m)
+		return causes_kernel_losses(p->kernel, db, "offcpu_losses",
+					    waits_take_loss, p, err) ||
+				       waits_load_lives(p, db, err)
+			       ? -1
+			       : 0;
+	for (size_t k = 0; k < i && !all->part[k].measured; k++) {
+		const struct causes_kernel *by = all->part[k].kernel;
+
+		for (size_t j = 0; j < by->n; j++)
+			if (by->span[j].capture->together == m->together &&
+			    waits_add_reported(p, db, by->span[j].capture, err))
+				return -1;
+	}
+	p->rows = ROWS_BY(db, "offcpu_measured", err, m->type, m->first_event,
+			  m->last_event);
+	return p->rows ? 0 : -1;
+}
+
+/* A sum is of waits that began at any time of its capture, which was being
+ * recorded when the first of the other waits began. Sums stand after these. */
+static void waits_place(struct waits_part *p, struct waits_measured *w,
+			int64_t time)
+{
+	w->sum = !time;
+	w->to = time ? time : w->ns;
+	if (!time) {
+		w->told = waits_is_reported(p, w->tid, p->start, p->end);
+		return;
+	}
+	if (__builtin_sub_overflow(time, w->ns, &w->from))
+		w->from = INT64_MIN;
+	lower_to(p->start, w->from);
+	raise_to(p->end, time);
+	w->told = waits_is_reported(p, w->tid, w->from, w->from);
+}
+
+static int waits_part_next(struct waits_part *p, struct waits_measured *out,
+			   struct err *err)
+{
+	struct rows *r = p->rows;
+
+	if (!rows_step(r)) {
+		p->rows = NULL;
+		return rows_end(r, err);
+	}
+	*out = (struct waits_measured){
+		.event = rows_int(r, OFFCPU_MEASURED_ID),
+		.tid = rows_int(r, OFFCPU_MEASURED_TID),
+		.ns = rows_int(r, OFFCPU_MEASURED_WEIGHT),
+	};
+	out->stack = (struct offcpu_stack){
+		.type = (uint32_t)p->measured->type,
+		.comm = id_of_row(rows_int(r, OFFCPU_MEASURED_COMM)),
+		.kraw = id_of_row(rows_int(r, OFFCPU_MEASURED_KRAW)),
+		.uraw = id_of_row(rows_int(r, OFFCPU_MEASURED_URAW)),
+		.verdict = (uint8_t)rows_int(r, OFFCPU_MEASURED_VERDICT),
+		.flags = (uint8_t)rows_int(r, OFFCPU_MEASURED_FLAGS) &
+			 VERDICT_EXEC,
+	};
+	waits_place(p, out, rows_int(r, OFFCPU_MEASURED_TIME_NS));
+	return 1;
+}
+
+/* ---- questions */
+
+/* Widens `in` by what is lost between from and to. */
+static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
+			  struct waits_span *in)
+{
+	size_t at = search_where(l->n, i, l->span[i].to > from);
+	size_t end = search_where(l->n, i, l->span[i].from >= to);
+
+	if (at >= end)
+		return false;
+	lower_to(in->from, l->span[at].from > from ? l->span[at].from : from);
+	raise_to(in->to, l->span[end - 1].to < to ? l->span[end - 1].to : to);
+	return true;
+}
+
+/* Returns whether a switch between from and to may have been lost: on this CPU,
+ * or on any (-1); and then in which part of that
+ * time at most, unless `in` is NULL. */
+static bool waits_part_lost(const struct waits_part *p, int32_t cpu,
+			    int64_t from, int64_t to, struct waits_span *in)
+{
+	size_t at = (size_t)(cpu + 1);
+	struct waits_span lost = { to, from };
+	bool any;
+
+	if (cpu < 0) {
+		any = waits_is_lost(&p->lost, from, to, &lost);
+	} else {
+		any = p->n_of && waits_is_lost(&p->of[0], from, to, &lost);
+		any |= at < p->n_of &&
+		       waits_is_lost(&p->of[at], from, to, &lost);
+	}
+	if (any && in)
+		*in = lost;
+	return any;
+}
+
+static const struct waits_life *waits_part_life(const struct waits_part *p,
+						int64_t tid, int64_t time)
+{
+	static const struct waits_life unknown = { 0, INT64_MIN, INT64_MAX };
+	size_t at =
+		search_where(p->n_life, i,
+			     p->life[i].tid > tid || (p->life[i].tid == tid &&
+						      p->life[i].from > time));
+
+	return at && p->life[at - 1].tid == tid ? &p->life[at - 1] : &unknown;
+}
+
+/* Returns when the thread that had this id at a time exited; INT64_MAX: no
+ * record says that it did. */
+static int64_t waits_part_exit(const struct waits_part *p, int64_t tid,
+			       int64_t time)
+{
+	return waits_part_life(p, tid, time)->to;
+}
+
+/* Returns when it was born; INT64_MIN: no record says that it was. */
+static int64_t waits_part_born(const struct waits_part *p, int64_t tid,
+			       int64_t time)
+{
+	return waits_part_life(p, tid, time)->from;
+}
 
 #define CPUS_MAX 65536 /* further ones have no runs */
 
@@ -587,7 +1120,7 @@ static int waits_step(struct waits *w, struct err *err)
 	if (!n->part)
 		return waits_open_part(w, err);
 	if (!n->ended) {
-		struct waits_measured m;
+		struct waits_measured m = { 0 };
 		struct causes_switch e;
 
 		rc = n->causes ? causes_next(n->causes, &e, err)

@@ -4,13 +4,13 @@
 #include <limits.h>
 
 #include "analyze/check/check.h"
+#include "analyze/names/short_name.h"
 #include "cli/check/check_print.h"
-#include "analyze/names/shown_names.h"
 #include "cli/output/lines.h"
 #include "cli/output/out.h"
-#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
+#include "stitch/text/safe_text.h"
 
 #define SPAN(from, to) "{" from ":s|-} to {" to ":s|-}"
 #define THREAD "[ {comm|}/{tid:d}]"

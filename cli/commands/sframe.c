@@ -6,7 +6,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/sframe/sframe_file.h"
+#include "symbolize/sframe/sframe.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind_compare.h"
 

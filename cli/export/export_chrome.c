@@ -10,7 +10,7 @@
 
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/samples/payloads.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"

@@ -10,7 +10,6 @@
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/samples/payloads.h"
-#include "analyze/samples/row_cursor.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/export/export.h"
 #include "cli/export/perfdata/perfdata.h"

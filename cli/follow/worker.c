@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/samples/loss_marks.h"
 #include "cli/args/status.h"
-#include "cli/follow/folder_lock.h"
 #include "cli/follow/disk_space.h"
+#include "cli/follow/folder_lock.h"
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
 #include "cli/process/child.h"
-#include "analyze/samples/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

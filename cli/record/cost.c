@@ -12,7 +12,7 @@
 
 #include "analyze/diffs/timings.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/stacks/trust.h"
 #include "cli/args/status.h"
 #include "cli/open/input.h"

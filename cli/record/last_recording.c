@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/args/status.h"
-#include "cli/open/input.h"
 #include "analyze/causes/silent_tasks.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/stacks/trust.h"
+#include "cli/args/status.h"
+#include "cli/open/input.h"
 #include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/store.h"

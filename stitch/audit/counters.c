@@ -7,13 +7,133 @@
 #include "stitch/audit/counters.h"
 
 #include "stitch/audit/clock_skew.h"
-#include "stitch/audit/counter_runs.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/base/words.h"
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
 #include "stitch/join/sessions.h"
 #include "stitch/source.h"
+
+/* Most bits for the CPU: CPU numbers are below 65536. */
+#define BITS_MAX 16
+
+WORDS_FUNCTION(cookie_layout_name,
+	       unsigned int, [LAYOUT_AUTO] = "auto", [LAYOUT_KERNEL] = "kernel",
+	       [LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
+	       [LAYOUT_PAIR] = "pair", [LAYOUT_OPAQUE] = "opaque");
+
+/* Reads ":BITS". Returns 0 if it is something else. */
+static unsigned int parse_bits(const char *s)
+{
+	unsigned int n = 0;
+
+	if (*s++ != ':' || !*s)
+		return 0;
+	for (; *s >= '0' && *s <= '9' && n <= BITS_MAX; s++)
+		n = n * 10 + (unsigned int)(*s - '0');
+	return *s || n > BITS_MAX ? 0 : n;
+}
+
+int cookie_layout_parse(const char *word, unsigned int *layout)
+{
+	const char *low = cookie_layout_name(LAYOUT_LOWCPU);
+	const char *name;
+
+	for (*layout = 0; (name = cookie_layout_name(*layout)); ++*layout)
+		if (!strcmp(word, name))
+			return 0;
+	if (strncmp(word, low, strlen(low)) != 0)
+		return -1;
+	unsigned int bits = parse_bits(word + strlen(low));
+
+	*layout = LAYOUT_LOWCPU | bits << 8;
+	return bits ? 0 : -1;
+}
+
+void cookie_shapes(struct cookie_shape *shape, unsigned int layout)
+{
+	static const struct cookie_shape all[COOKIE_SHAPES] = {
+		{ LAYOUT_KERNEL, 0, 32, 32, 32, 1, 2, false },
+		{ LAYOUT_KERNEL, 32, 32, 0, 32, 1, 2, false },
+		{ LAYOUT_CPU48, 48, 16, 0, 48, 0, 1, true },
+		{ LAYOUT_LOWCPU, 0, 12, 12, 52, 0, 1, false },
+		{ LAYOUT_PAIR, 0, 32, 32, 32, 0, 1, false },
+	};
+	uint8_t bits = (uint8_t)(layout >> 8);
+
+	memcpy(shape, all, sizeof(all));
+	for (size_t i = 0; bits && i < COOKIE_SHAPES; i++) {
+		if (shape[i].layout != LAYOUT_LOWCPU)
+			continue;
+		shape[i].cpu_bits = shape[i].count_at = bits;
+		shape[i].count_bits = (uint8_t)(64 - bits);
+	}
+}
+
+/* Missing counters lo, lo + step, ... hi, which were assigned after t0 and
+ * before t1. */
+struct counter_run {
+	uint64_t lo, hi;
+	int64_t t0, t1;
+};
+
+/* Sorted; two runs are never adjacent. All zeros: empty. */
+struct counter_runs {
+	struct counter_run *at;
+	size_t n, cap;
+};
+
+static void counter_runs_release(struct counter_runs *rs)
+{
+	free(rs->at);
+	*rs = (struct counter_runs){ 0 };
+}
+
+/* Inserts a run at this index, which keeps the order. */
+static void counter_runs_insert(struct counter_runs *rs, size_t at,
+				const struct counter_run *r)
+{
+	mem_grow(rs->at, rs->cap, rs->n + 1);
+	memmove(rs->at + at + 1, rs->at + at, (rs->n - at) * sizeof(*rs->at));
+	rs->at[at] = *r;
+	rs->n++;
+}
+
+/* Removes a counter that is seen now. Returns false if it was not missing. */
+static bool counter_runs_fill(struct counter_runs *rs, uint64_t e, uint8_t step)
+{
+	/* the first run that ends at or above e */
+	size_t i = search_where(rs->n, k, rs->at[k].hi >= e);
+
+	if (i == rs->n || rs->at[i].lo > e)
+		return false;
+	struct counter_run *r = &rs->at[i];
+
+	if (r->lo == r->hi) {
+		rs->n--;
+		memmove(r, r + 1, (rs->n - i) * sizeof(*r));
+	} else if (r->lo == e) {
+		r->lo += step;
+	} else if (r->hi == e) {
+		r->hi -= step;
+	} else {
+		struct counter_run low = *r;
+
+		low.hi = e - step;
+		r->lo = e + step;
+		counter_runs_insert(rs, i, &low);
+	}
+	return true;
+}
+
+/* Removes the first n runs. */
+static void counter_runs_drop(struct counter_runs *rs, size_t n)
+{
+	rs->n -= n;
+	memmove(rs->at, rs->at + n, rs->n * sizeof(*rs->at));
+}
 
 /* Most runs of a CPU that may still be filled; then the older half is output. A
  * counter that fills a run comes soon, or its thread slept for long. */

@@ -5,7 +5,6 @@
 #include "stitch/audit/rules.h"
 
 #include "stitch/audit/audit.h"
-#include "stitch/audit/rules_skew.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"

@@ -4,7 +4,7 @@
  * hashed, to be compared with another capture.
  *
  * Call order: fingerprints_new(), fingerprints_take() for every record in time
- * order, fingerprints_end(); then clock_fit.h compares two captures. Memory is
+ * order, fingerprints_end(); then align.c compares two captures. Memory is
  * bounded: of too many events, those whose hash ends in zeros are kept, which
  * are the same in every capture. Hashes are valid within one run of the
  * program. */

@@ -1,10 +1,65 @@
-/* abi.c - registers and signal frames of the machines that can be unwound. */
+/* abi.c - registers, signal frames, and the vdso functions that return from
+ * them, of the machines that can be unwound. */
 #include "symbolize/cfi/abi.h"
 
 #include <elf.h>
+#include <gelf.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/elf/elf.h"
+
+/* A vdso has about ten dynamic symbols, and such a function has two
+ * instructions. */
+#define SYMBOLS_MAX 256
+#define SIZE_MAX_BYTES 16
+
+struct sigreturn sigreturn_find(const struct elf_file *ef)
+{
+	static const char *const names[] = { "__kernel_rt_sigreturn",
+					     "__kernel_sigreturn" };
+	struct sigreturn found = { .end = { 0 } };
+	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
+
+	if ((ef->machine != EM_AARCH64 && ef->machine != EM_S390) ||
+	    !elf_section_find(ef, ".dynsym", &s) ||
+	    !elf_symbols_open(ef, &s, &it))
+		return found;
+	while (elf_symbols_next(&it, &sym, &name) && it.i <= SYMBOLS_MAX) {
+		if (sym.st_size > SIZE_MAX_BYTES || !sym.st_size ||
+		    !sym.st_value)
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (!strcmp(name, names[i])) {
+				found.start[i] = sym.st_value;
+				found.end[i] = sym.st_value + sym.st_size;
+			}
+	}
+	return found;
+}
+
+/* A handler returns to the first instruction, and rows are looked up at return
+ * address - 1. */
+bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
+		   struct unwind_row *out)
+{
+	for (int i = 0; i < 2; i++)
+		if (s->end[i] && vaddr + 1 >= s->start[i] &&
+		    vaddr < s->end[i]) {
+			*out = (struct unwind_row){
+				.how = ROW_SIGNAL | ROW_INTERRUPTED,
+				.cfa = i,
+				.fp = ROW_SAME,
+				.ra = ROW_SAME,
+			};
+			return true;
+		}
+	return false;
+}
 
 /* Maps register numbers of uapi/asm/perf_regs.h to those of DWARF (psABI). */
 static const int8_t x86_64[] = { 0,  3,	 2,  1,	 4, 5, 6,  7,  16, -1, -1, -1,

@@ -1,5 +1,6 @@
 /* abi.h - registers and signal frames of the machines that can be unwound. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct regs;
@@ -43,3 +44,20 @@ const struct abi *abi_of(uint16_t machine);
  * number. */
 void abi_values(const struct abi *abi, const struct regs *regs,
 		struct abi_values *out);
+
+struct elf_file;
+struct unwind_row;
+
+/* ELF addresses of rt_sigreturn, and of the older system call; end 0: no such
+ * function. */
+struct sigreturn {
+	uint64_t start[2], end[2];
+};
+
+/* Finds them in a vdso whose unwind tables do not describe them: AArch64 has no
+ * tables, and those of s390x treat them as ordinary functions (Linux 7.2). */
+struct sigreturn sigreturn_find(const struct elf_file *ef);
+/* Sets *out to the row of an address in one of them. Returns false if it is in
+ * neither. */
+bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
+		   struct unwind_row *out);

@@ -1,4 +1,5 @@
-/* cfi.c - call frame information of a file: reads CIEs and FDEs. */
+/* cfi.c - call frame information of a file: reads CIEs and FDEs, executes
+ * their instructions, and converts them to a table of rows. */
 #include "symbolize/cfi/cfi.h"
 
 #include <dwarf.h>
@@ -9,10 +10,300 @@
 #include "stitch/base/digits.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "symbolize/cfi/cfi_run.h"
-#include "symbolize/elf/elf.h"
+#include "stitch/base/table.h"
+#include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/elf/dwarf_number.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/elf/gopclntab.h"
+
+/* Compilers nest DW_CFA_remember_state one deep. */
+#define CFI_REMEMBER_MAX 32
+
+/* The fields of a CIE that its FDEs need. */
+struct cfi_cie {
+	uint64_t off;
+	uint8_t enc;	 /* DW_EH_PE_* encoding of addresses */
+	bool sized;	 /* FDEs have augmentation data with a length */
+	bool good;	 /* was read without error */
+	uint8_t address; /* bytes of an address */
+	uint64_t code_align;
+	int64_t data_align;
+	struct cfi_rules initial;
+};
+
+struct cfi_fde {
+	uint64_t start, end; /* ELF addresses; end is exclusive */
+	uint32_t cie;
+	uint32_t len; /* bytes of instructions */
+	uint64_t off; /* of the instructions, in the section */
+};
+
+struct cfi {
+	const struct abi *abi;
+	unsigned char *data; /* owned */
+	size_t len;
+	bool eh;   /* else .debug_frame */
+	bool swap; /* the file has the other byte order */
+	uint64_t addr;
+	struct cfi_cie *cie;
+	size_t n_cie, cap_cie;
+	struct table by_off; /* index of cie[] */
+	/* bytes that may still be read as CIEs. In a valid file CIEs do not
+	 * overlap. */
+	uint64_t cie_room;
+	struct cfi_fde *fde;
+	size_t n, cap;
+	/* how many functions begin before the i-th piece of 1 << shift bytes
+	 * after the first of them */
+	uint32_t *near;
+	size_t n_near;
+	unsigned int shift;
+	struct cfi *other; /* asked where this one has no function; or NULL */
+};
+
+struct cfi_run {
+	const struct cfi *c;
+	const struct cfi_cie *cie;
+	struct cfi_rules now;
+	uint64_t loc;
+	bool changed; /* set by each change; cleared by the caller */
+	unsigned int depth;
+	struct cfi_rules saved[CFI_REMEMBER_MAX];
+};
+
+#define V_MAX (INT64_MAX >> 8)
+
+/* Effect of an instruction. */
+enum action {
+	BAD,
+	NOTHING,
+	SET,	 /* set a register's rule */
+	RESTORE, /* restore a register's initial rule */
+	CFA,	 /* set register and offset of the CFA */
+	CFA_REG,
+	CFA_OFF,
+	CFA_EXPR,
+	REMEMBER,
+	BACK,
+	/* toggle the return address state of AArch64. SPARC uses the same
+	 * opcode otherwise, but is not supported. */
+	SIGN,
+};
+
+/* Operands: r register, u unsigned, s signed, U and S unsigned and signed in
+ * units of the data alignment, N like U and negated, b block, - unused
+ * number. */
+struct cfi_run_op {
+	uint8_t action;
+	uint8_t kind; /* SET: enum rule_kind */
+	char operands[4];
+};
+
+static const struct cfi_run_op ops[64] = {
+	[DW_CFA_nop] = { NOTHING, 0, "" },
+	[DW_CFA_offset_extended] = { SET, RULE_OFFSET, "rU" },
+	[DW_CFA_restore_extended] = { RESTORE, 0, "r" },
+	[DW_CFA_undefined] = { SET, RULE_UNDEFINED, "r" },
+	[DW_CFA_same_value] = { SET, RULE_SAME, "r" },
+	[DW_CFA_register] = { SET, RULE_REG, "ru" },
+	[DW_CFA_remember_state] = { REMEMBER, 0, "" },
+	[DW_CFA_restore_state] = { BACK, 0, "" },
+	[DW_CFA_def_cfa] = { CFA, 0, "ru" },
+	[DW_CFA_def_cfa_register] = { CFA_REG, 0, "r" },
+	[DW_CFA_def_cfa_offset] = { CFA_OFF, 0, "u" },
+	[DW_CFA_def_cfa_expression] = { CFA_EXPR, 0, "b" },
+	[DW_CFA_expression] = { SET, RULE_EXPR, "rb" },
+	[DW_CFA_offset_extended_sf] = { SET, RULE_OFFSET, "rS" },
+	[DW_CFA_def_cfa_sf] = { CFA, 0, "rS" },
+	[DW_CFA_def_cfa_offset_sf] = { CFA_OFF, 0, "S" },
+	[DW_CFA_val_offset] = { SET, RULE_VAL_OFFSET, "rU" },
+	[DW_CFA_val_offset_sf] = { SET, RULE_VAL_OFFSET, "rS" },
+	[DW_CFA_val_expression] = { SET, RULE_VAL_EXPR, "rb" },
+	/* AArch64 "negate RA state with pc", which is the same here. */
+	[0x2c] = { SIGN, 0, "" },
+	[DW_CFA_GNU_window_save] = { SIGN, 0, "" },
+	[DW_CFA_GNU_args_size] = { NOTHING, 0, "-" },
+	[DW_CFA_GNU_negative_offset_extended] = { SET, RULE_OFFSET, "rN" },
+};
+
+/* Reads a pointer in encoding enc (DW_EH_PE_*). Encodings through memory or
+ * relative to run-time values are not used for code addresses. */
+static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
+			    uint8_t size, uint64_t *out)
+{
+	static const uint8_t sizes[8] = {
+		[DW_EH_PE_udata2] = 2,
+		[DW_EH_PE_udata4] = 4,
+		[DW_EH_PE_udata8] = 8,
+	};
+	uint64_t here = c->addr + bytes_off(b);
+	unsigned int bytes = sizes[enc & 7];
+
+	if ((enc & 0xf) == DW_EH_PE_absptr)
+		bytes = size == 8 ? 8 : 4;
+	if (enc & 0xe0 ||
+	    dwarf_number_fixed(b, bytes, enc & DW_EH_PE_signed, out))
+		return -1;
+	if (enc & DW_EH_PE_pcrel)
+		*out += here;
+	if (size == 4)
+		*out &= UINT32_MAX;
+	return 0;
+}
+
+static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
+{
+	if (reg >= ABI_REGS)
+		return;
+	r->now.reg[reg] = r->cie->initial.reg[reg];
+	r->changed = true;
+}
+
+/* Multiplies by the data alignment; fails on overflow. */
+static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
+{
+	return __builtin_mul_overflow(v, r->cie->data_align, out);
+}
+
+static int cfi_run_operand(const struct cfi_run *r, struct bytes *b, char kind,
+			   uint64_t *reg, int64_t *v)
+{
+	uint64_t u;
+
+	if (kind == 'b') {
+		*v = (int64_t)bytes_off(b);
+		return leb128_unsigned(b, &u) || bytes_skip(b, u, NULL);
+	}
+	if (kind == 'S')
+		return leb128_signed(b, v) || cfi_run_scale(r, *v, v);
+	if (leb128_unsigned(b, &u))
+		return -1;
+	if (kind == '-')
+		return 0;
+	if (kind == 'r') {
+		*reg = u;
+		return 0;
+	}
+	if (u > V_MAX)
+		return -1;
+	*v = (int64_t)u;
+	if (kind == 'U' || kind == 'N')
+		return cfi_run_scale(r, kind == 'N' ? -*v : *v, v);
+	return 0;
+}
+
+static int cfi_run_set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
+{
+	if (reg >= ABI_REGS)
+		return -1;
+	r->now.cfa.kind = RULE_REG;
+	r->now.cfa.v = v;
+	r->now.cfa_reg = (uint8_t)reg;
+	r->changed = true;
+	return 0;
+}
+
+static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
+			  uint64_t reg, int64_t v)
+{
+	switch ((enum action)op->action) {
+	case NOTHING:
+		return 0;
+	case SET:
+		if (reg >= ABI_REGS)
+			return 0;
+		r->now.reg[reg].kind = op->kind;
+		r->now.reg[reg].v = v;
+		r->changed = true;
+		return 0;
+	case RESTORE:
+		cfi_run_restore(r, reg);
+		return 0;
+	case CFA:
+		return cfi_run_set_cfa(r, reg, v);
+	case CFA_REG:
+		return cfi_run_set_cfa(r, reg, r->now.cfa.v);
+	case CFA_OFF:
+		return cfi_run_set_cfa(r, r->now.cfa_reg, v);
+	case CFA_EXPR:
+		r->now.cfa.kind = RULE_EXPR;
+		r->now.cfa.v = v;
+		r->changed = true;
+		return 0;
+	case REMEMBER:
+		if (r->depth == CFI_REMEMBER_MAX)
+			return -1;
+		r->saved[r->depth++] = r->now;
+		return 0;
+	case BACK:
+		if (!r->depth)
+			return -1;
+		r->now = r->saved[--r->depth];
+		r->changed = true;
+		return 0;
+	case SIGN:
+		r->now.is_signed = !r->now.is_signed;
+		r->changed = true;
+		return r->c->abi->machine == EM_AARCH64 ? 0 : -1;
+	case BAD:
+		break;
+	}
+	return -1;
+}
+
+/* Executes an instruction that advances the location. Returns 1 if op is
+ * another one. */
+static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
+{
+	uint64_t by = op & 0x3f;
+	int ret = 0;
+
+	if (op == DW_CFA_set_loc)
+		return cfi_read_pointer(r->c, b, r->cie->enc, r->cie->address,
+					&r->loc);
+	if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)
+		ret = dwarf_number_fixed(b, 1u << (op - DW_CFA_advance_loc1),
+					 false, &by);
+	else if ((op & 0xc0) != DW_CFA_advance_loc)
+		return 1;
+	if (!ret)
+		r->loc += by * r->cie->code_align;
+	return ret;
+}
+
+/* Executes until the location advances: 1; to the end: 0; -1 if damaged. */
+static int cfi_run(struct cfi_run *r, struct bytes *b)
+{
+	static const struct cfi_run_op offset = { SET, RULE_OFFSET, "U" };
+	uint8_t op;
+
+	while (!bytes_u8(b, &op, NULL)) {
+		uint64_t reg = UINT64_MAX;
+		int64_t v = 0;
+
+		if ((op & 0xc0) == DW_CFA_offset) {
+			if (cfi_run_operand(r, b, 'U', &reg, &v) || v > V_MAX ||
+			    v < -V_MAX)
+				return -1;
+			cfi_run_action(r, &offset, op & 0x3f, v);
+			continue;
+		}
+		if ((op & 0xc0) == DW_CFA_restore) {
+			cfi_run_restore(r, op & 0x3f);
+			continue;
+		}
+		int ret = cfi_run_advance(r, b, op);
+		if (ret <= 0)
+			return ret ? -1 : 1;
+		for (const char *o = ops[op].operands; *o; o++)
+			if (cfi_run_operand(r, b, *o, &reg, &v))
+				return -1;
+		if (v > V_MAX || v < -V_MAX ||
+		    cfi_run_action(r, &ops[op], reg, v))
+			return -1;
+	}
+	return 0;
+}
 
 /* Go's linker makes .debug_frame from the depths of stacks that the runtime has
  * too (cmd/link/internal/ld/dwarf.go; all rows are the same with Go 1.19, 1.26
@@ -536,7 +827,9 @@ void cfi_close(struct cfi *c)
 	free_all(c->data, c->cie, c->near, c->fde, c);
 }
 
-const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
+/* Returns the function around an ELF address, of several the one with the
+ * highest start; NULL: there is none. O(log n). */
+static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
 	size_t lo = c->n;
 
@@ -591,8 +884,9 @@ uint64_t cfi_next(const struct cfi *c, uint64_t vaddr)
 	return next;
 }
 
-int cfi_begin(const struct cfi *c, const struct cfi_fde *f, struct cfi_run *r,
-	      struct bytes *b)
+/* Begins with the instructions of a function, *b. Returns -1 if it has none. */
+static int cfi_begin(const struct cfi *c, const struct cfi_fde *f,
+		     struct cfi_run *r, struct bytes *b)
 {
 	if (cfi_window(c, f->off, f->len, b))
 		return -1;
@@ -633,4 +927,252 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 	    leb128_unsigned(&b, &len))
 		return -1;
 	return bytes_take(&b, len, out, NULL);
+}
+
+#define X86_64_R10 10
+
+/* Matches expressions that are register + off, or the memory there (*deref). */
+static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
+				 int64_t *off, bool *deref)
+{
+	struct bytes b;
+	uint8_t op;
+
+	*deref = false;
+	if (cfi_expr(c, v, &b) || bytes_u8(&b, &op, NULL) || op < DW_OP_breg0 ||
+	    op > DW_OP_breg31 || leb128_signed(&b, off) || *off > INT32_MAX ||
+	    *off < INT32_MIN)
+		return false;
+	*reg = (uint8_t)(op - DW_OP_breg0);
+	if (!bytes_left(&b))
+		return true;
+	*deref = true;
+	return !bytes_u8(&b, &op, NULL) && op == DW_OP_deref && !bytes_left(&b);
+}
+
+/* Matches the expression ld writes for lazy PLTs, whose entries are 16 bytes:
+ * SP + word + ((pc & 15) >= N ? word : 0). */
+static bool cfi_rows_plt_expr(const struct cfi *c, int64_t v, int64_t *n)
+{
+	const uint8_t wide = c->abi->word == 8;
+	const uint8_t want[] = {
+		(uint8_t)(DW_OP_breg0 + c->abi->sp),
+		c->abi->word,
+		(uint8_t)(DW_OP_breg0 + c->abi->ra),
+		0,
+		DW_OP_lit15,
+		DW_OP_and,
+		DW_OP_lit0, /* N */
+		DW_OP_ge,
+		(uint8_t)(wide ? DW_OP_lit3 : DW_OP_lit2),
+		DW_OP_shl,
+		DW_OP_plus,
+	};
+	struct bytes b;
+
+	if (cfi_expr(c, v, &b) || bytes_left(&b) != sizeof(want))
+		return false;
+	*n = b.pos[6] - DW_OP_lit0;
+	return *n >= 0 && *n < 16 && !memcmp(b.pos, want, 6) &&
+	       !memcmp(b.pos + 7, want + 7, 4);
+}
+
+static bool cfi_rows_saved_at_sp(const struct cfi *c, const struct cfi_rule *r,
+				 int64_t off)
+{
+	uint8_t reg;
+	int64_t v;
+	bool deref;
+
+	return r->kind == RULE_EXPR &&
+	       cfi_rows_simple_expr(c, r->v, &reg, &v, &deref) &&
+	       reg == c->abi->sp && v == off && !deref;
+}
+
+static enum row_kind cfi_rows_cfa_kind(const struct cfi *c,
+				       const struct cfi_rules *r, int64_t *cfa)
+{
+	uint8_t reg;
+	bool deref = false;
+
+	*cfa = r->cfa.v;
+	if (r->cfa.kind == RULE_REG) {
+		reg = r->cfa_reg;
+	} else if (r->cfa.kind != RULE_EXPR) {
+		return ROW_COMPLEX;
+	} else if (!cfi_rows_simple_expr(c, r->cfa.v, &reg, cfa, &deref)) {
+		return cfi_rows_plt_expr(c, r->cfa.v, cfa) ? ROW_PLT
+							   : ROW_COMPLEX;
+	}
+	if (reg == c->abi->sp)
+		return deref ? ROW_SP_DEREF : ROW_SP;
+	if (reg == c->abi->fp)
+		return deref ? ROW_FP_DEREF : ROW_FP;
+	if (reg == X86_64_R10 && c->abi->machine == EM_X86_64 && !deref)
+		return ROW_DRAP;
+	return ROW_COMPLEX;
+}
+
+/* Returns false if a row cannot express the rule. */
+static bool cfi_rows_place(const struct cfi *c, const struct cfi_rule *r,
+			   struct place_rule *out)
+{
+	int64_t off = r->v;
+	uint8_t reg;
+	bool deref;
+
+	switch ((enum rule_kind)r->kind) {
+	case RULE_UNSET:
+	case RULE_SAME:
+		out->kind = PLACE_SAME;
+		return true;
+	case RULE_UNDEFINED:
+		out->kind = PLACE_UNDEFINED;
+		return true;
+	case RULE_OFFSET:
+		out->kind = PLACE_CFA;
+		break;
+	case RULE_REG:
+		out->kind = PLACE_REG;
+		break;
+	case RULE_EXPR:
+		if (!cfi_rows_simple_expr(c, r->v, &reg, &off, &deref) ||
+		    deref || (reg != c->abi->fp && reg != c->abi->sp))
+			return false;
+		out->kind = reg == c->abi->fp ? PLACE_FP : PLACE_SP;
+		break;
+	default:
+		return false;
+	}
+	out->off = (int32_t)off;
+	return off >= INT32_MIN && off <= INT32_MAX;
+}
+
+/* Returns true if SP after the step is the CFA. On s390x SP may be saved in the
+ * frame, where the same value is found. */
+static bool cfi_rows_sp_is_cfa(const struct cfi *c, const struct cfi_rules *r)
+{
+	const struct cfi_rule *sp = &r->reg[c->abi->sp];
+
+	if (c->abi->sp_below)
+		return sp->kind != RULE_EXPR && sp->kind != RULE_VAL_EXPR &&
+		       sp->kind != RULE_UNDEFINED;
+	return sp->kind == RULE_UNSET ||
+	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
+}
+
+static void cfi_rows_convert(const struct cfi *c, const struct cfi_rules *r,
+			     struct unwind_rule *out)
+{
+	const struct cfi_rule *ra = &r->reg[r->ra];
+
+	*out = (struct unwind_rule){ .kind = ROW_COMPLEX };
+	if (r->interrupted)
+		out->flags |= ROW_INTERRUPTED;
+	if (r->is_signed)
+		out->flags |= ROW_SIGNED;
+	if (ra->kind == RULE_UNDEFINED) {
+		out->kind = ROW_OUTERMOST;
+		return;
+	}
+	/* Matches glibc's __restore_rt: all registers are where the kernel
+	 * saved them. */
+	const struct abi_signal *s = &c->abi->signal[0];
+	uint8_t reg;
+	int64_t off;
+	bool deref;
+	if (c->abi->machine == EM_X86_64 && r->interrupted &&
+	    r->cfa.kind == RULE_EXPR &&
+	    cfi_rows_simple_expr(c, r->cfa.v, &reg, &off, &deref) && deref &&
+	    reg == c->abi->sp && off == s->sp &&
+	    cfi_rows_saved_at_sp(c, &r->reg[c->abi->fp], s->fp) &&
+	    cfi_rows_saved_at_sp(c, &r->reg[c->abi->ra], s->pc)) {
+		out->kind = ROW_SIGNAL;
+		return;
+	}
+	if (r->ra != c->abi->ra || !cfi_rows_sp_is_cfa(c, r) ||
+	    (c->abi->sp_below && r->interrupted) ||
+	    !cfi_rows_place(c, &r->reg[c->abi->fp], &out->fp) ||
+	    !cfi_rows_place(c, ra, &out->ra))
+		return;
+	if (c->abi->link < 0 && ra->kind == RULE_UNSET)
+		out->ra = (struct place_rule){ PLACE_CFA, -c->abi->word };
+	else if (c->abi->link < 0 && out->ra.kind == PLACE_SAME)
+		return;
+	out->kind = cfi_rows_cfa_kind(c, r, &out->cfa);
+}
+
+/* Adds the rows of a function. A gap begins where the rest of it is damaged. */
+static void cfi_rows_add(const struct cfi *c, const struct cfi_fde *f,
+			 struct unwind_rows *rows)
+{
+	const struct unwind_rule gap = { .kind = ROW_GAP };
+	struct unwind_rule rule;
+	struct cfi_run r;
+	struct bytes b;
+	int ret = 1;
+
+	if (cfi_begin(c, f, &r, &b))
+		return;
+	r.changed = true;
+	unwind_rows_begin(rows, f->start, f->end);
+	while (ret > 0 && r.loc < f->end) {
+		uint64_t from = r.loc;
+
+		ret = cfi_run(&r, &b);
+		if (ret < 0) {
+			unwind_rows_add(rows, from, &gap);
+		} else if (r.changed) {
+			cfi_rows_convert(c, &r.now, &rule);
+			unwind_rows_add(rows, from, &rule);
+		}
+		r.changed = r.loc <= from;
+	}
+	unwind_rows_end(rows);
+}
+
+struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step)
+{
+	struct unwind_rows *rows = unwind_rows_new(c->abi->word);
+
+	for (size_t i = first; i < c->n; i += step)
+		cfi_rows_add(c, &c->fde[i], rows);
+	unwind_rows_finish(rows);
+	return rows;
+}
+
+struct function_rows *function_rows_new(const struct cfi *c)
+{
+	struct function_rows *t = mem_new(1, sizeof(*t));
+
+	t->c = c;
+	t->n = cfi_functions(c);
+	if (t->n)
+		t->of = mem_new(t->n, sizeof(*t->of));
+	return t;
+}
+
+void function_rows_free(struct function_rows *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		unwind_rows_free(t->of[i]);
+	free_all(t->of, t);
+}
+
+const struct unwind_row *function_rows_find(struct function_rows *t,
+					    uint64_t addr)
+{
+	const struct cfi_fde *f = cfi_find_fde(t->c, addr);
+
+	if (!f)
+		return NULL;
+	size_t i = (size_t)(f - t->c->fde);
+
+	if (!t->of[i]) {
+		t->of[i] = cfi_rows(t->c, i, t->n);
+		t->rows += unwind_rows_count(t->of[i]);
+	}
+	return unwind_rows_find(t->of[i], addr);
 }

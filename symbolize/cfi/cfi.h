@@ -9,7 +9,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolize/cfi/cfi_rule.h"
+#include "symbolize/cfi/abi.h"
+
+enum rule_kind {
+	RULE_UNSET, /* not mentioned: the default of the ABI */
+	RULE_SAME,
+	RULE_UNDEFINED,
+	RULE_OFFSET,	 /* saved in memory at CFA + v */
+	RULE_VAL_OFFSET, /* value is CFA + v */
+	RULE_REG,	 /* in register v */
+	RULE_EXPR, /* saved in memory at the address that expression v gives */
+	RULE_VAL_EXPR, /* value is that of expression v */
+};
+
+/* For an expression v is an argument of cfi_expr(). */
+struct cfi_rule {
+	int64_t v : 56;
+	uint64_t kind : 8; /* enum rule_kind */
+};
+
+struct cfi_rules {
+	/* RULE_REG: cfa_reg + v; RULE_EXPR: the value of the expression */
+	struct cfi_rule cfa;
+	uint8_t cfa_reg;
+	uint8_t ra;	  /* column of the return address */
+	bool interrupted; /* signal frame: the caller was interrupted */
+	bool is_signed;	  /* AArch64: the return address is signed */
+	struct cfi_rule reg[ABI_REGS];
+};
 
 struct bytes;
 struct cfi;
@@ -25,7 +52,7 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 		       uint64_t addr, bool swap);
 /* Reads both: .debug_frame is asked where .eh_frame has no function, as for the
  * Go part of a program that gcc has linked. For functions and the rules of
- * addresses only, not for cfi_expr() and cfi_rows.h. */
+ * addresses only, not for cfi_expr() and cfi_rows(). */
 struct cfi *cfi_open_both(const struct elf_file *ef);
 void cfi_close(struct cfi *c);
 /* Finds the function [*start, *end) around an ELF address. Returns false if
@@ -46,3 +73,32 @@ int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out);
 /* Sets *out to the bytes of the expression that a rule's v refers to. Returns
  * -1 if there is none. */
 int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out);
+
+struct unwind_row;
+struct unwind_rows;
+
+/* Returns a table of the functions from number `first` on, each step-th one;
+ * free it with unwind_rows_free(). O(bytes of their entries). */
+struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step);
+
+/* The rows of a file's functions, made when they are needed.
+ *
+ * A capture goes through a small part of the functions of a program: of the
+ * 60,000 of a compiler through some thousands, of libc through a hundred. Rows
+ * of all functions were a third of the time that a small capture took. */
+
+struct function_rows {
+	const struct cfi *c;
+	struct unwind_rows **of; /* of each function; NULL: not made yet */
+	size_t n;
+	size_t rows; /* made so far */
+};
+
+/* Creates a table of the functions of c, which is borrowed. */
+struct function_rows *function_rows_new(const struct cfi *c);
+void function_rows_free(struct function_rows *t);
+/* Returns the row of an ELF address, borrowed from the table; it may be
+ * ROW_GAP. NULL if no function covers the address. O(log functions + log rows
+ * of the function). */
+const struct unwind_row *function_rows_find(struct function_rows *t,
+					    uint64_t addr);

@@ -12,7 +12,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/files/name_cache_content.h"
+#include "symbolize/files/name_cache.h"
 
 #define CODE_CACHE_MAGIC "bs code\1"
 /* Addresses of a file: 2 MiB. Of cc1 a minute of a compile has 20,000. */

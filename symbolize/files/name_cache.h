@@ -9,9 +9,101 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "stitch/base/search.h"
+#include "stitch/base/table.h"
 #include "stitch/symbol.h"
-#include "symbolize/files/name_cache_content.h"
+#include "symbolize/files/tried_files.h"
+#include "symbolize/symbolizer.h"
+
+#define NO_TEXT UINT32_MAX /* no string */
+/* Ends with the version of the format, and of what demangling and what stands
+ * for a name that a file lacks give. */
+#define NAME_CACHE_MAGIC "bstitch\6"
+
+struct cached_symbol { /* one symbol */
+	uint64_t start, size;
+	uint32_t name, raw, file, how; /* offsets in text; NO_TEXT: NULL */
+	uint32_t line;
+	uint32_t unverified; /* 1: itself, whatever the file is */
+};
+
+/* One offset. It is there twice if it was asked for as an instruction and as
+ * what follows a call. */
+struct cached_offset {
+	uint64_t off;
+	uint32_t first, n; /* range in row[] */
+	uint8_t after_call;
+};
+
+/* The order of the entries, for qsort() and bsearch(). */
+static inline int cached_offset_compare(const void *a, const void *b)
+{
+	const struct cached_offset *x = a;
+	const struct cached_offset *y = b;
+
+	return COMPARE_FIELDS(off, after_call);
+}
+
+struct cached_section {	     /* a section that names were read from */
+	uint32_t file, name; /* offsets in text */
+	uint64_t hash;
+};
+
+struct name_cache {
+	char path[PATH_SIZE]; /* "": not on disk */
+	struct tried_files tried;
+	uint32_t *tried_text; /* their paths, when it is stored */
+	struct cached_offset *entry;
+	size_t n, cap, n_old; /* the first n_old are sorted */
+	struct cached_symbol *row;
+	size_t n_row, cap_row;
+	struct segment *seg;
+	size_t n_seg;
+	struct cached_section *part;
+	size_t n_part;
+	uint32_t file, status;
+	char *text; /* strings, each terminated by a 0 */
+	size_t n_text, cap_text;
+	struct table by_text;
+	size_t last;	 /* the entry added last */
+	bool indexed;	 /* by_text has all of text */
+	bool noted;	 /* something was added */
+	bool unverified; /* the status says so */
+	char note[256];	 /* "" or what is wrong with the file */
+	/* outdated contents, since files changed; may be NULL */
+	struct name_cache *old;
+};
+
+struct bytes;
+
+/* The bytes of a file that is written. */
+struct name_cache_output {
+	unsigned char *p;
+	size_t n, cap;
+};
+
+/* Reads a file of a cache: a magic of 8 bytes, of which the last is a version,
+ * the sum of what follows, and that, to which *b is set. Returns the bytes,
+ * which the caller frees, or NULL if there is none that this version wrote;
+ * *damaged: it is, rather, of none. */
+unsigned char *name_cache_read_file(const char *path, const char *magic,
+				    struct bytes *b, bool *damaged);
+/* Begins such a file, which name_cache_put() goes on with. */
+void name_cache_begin_file(struct name_cache_output *o, const char *magic);
+void name_cache_put(struct name_cache_output *o, const void *p, size_t n);
+/* Writes it, with its folders, and frees the bytes. Returns false if that
+ * fails, which only costs the next run time. */
+bool name_cache_write_file(struct name_cache_output *o, char *path);
+/* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
+ * which m->note then says. */
+void name_cache_load(struct name_cache *m);
+/* Writes the entries, which are sorted, to m->path. Returns false if that
+ * fails, which only costs the next run time. */
+void name_cache_release(struct name_cache *m);
+/* Deletes the least recently used files if the folder is too large. */
+void name_cache_prune(const struct symbolizer *sy);
 
 struct image;
 struct image_report;

@@ -1,11 +1,12 @@
-/* sframe.h - reads untrusted SFrame sections, versions 1 to 3.
+/* sframe.h - finds the SFrame section of an ELF file, and reads untrusted
+ * sections, versions 1 to 3.
  *
  * Call sframe_init() to check the header; then for each function sframe_func(),
  * sframe_rows(), sframe_row() until it returns 0, and sframe_rule() for each
  * row. Nothing is allocated, all offsets are checked, and the time of a call is
  * bounded by the length of its row. A caller that reads all rows of all
  * functions must limit their sum, since the functions of a hostile section may
- * share rows (sframe_file.c does so).
+ * share rows (sframe_file_open() does so).
  *
  * The format: https://sourceware.org/binutils/docs/sframe-spec.html. Where that
  * is ambiguous, as binutils 2.47 writes it. */
@@ -145,3 +146,44 @@ struct sframe_rule {
 int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
 		const struct sframe_row *row, struct sframe_rule *out,
 		struct err *err);
+
+struct elf_file;
+
+struct sframe_file {
+	struct sframe sf;
+	size_t len;   /* bytes of the section */
+	uint64_t off; /* file offset */
+	/* not linked: addresses are relative to their own section */
+	bool object;
+	void *copy; /* relocated section; owned */
+};
+
+/* Finds the section by program header, else by name: its own section type is
+ * more recent. Returns 1 and *out, which borrows from ef and must be released;
+ * 0 if there is none; -1 and *err. Refuses object files of binutils before
+ * 2.45, which lack the flag that tells what addresses are relative to. */
+int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
+		     struct err *err);
+void sframe_file_release(struct sframe_file *f);
+
+/* Callbacks, each may be NULL. For each function: func, row for each row, end.
+ * If a function is damaged, bad replaces the calls that are left (all of them
+ * if its index entry is damaged). */
+struct sframe_visitor {
+	void (*func)(void *arg, uint32_t i, const struct sframe_func *f);
+	void (*row)(void *arg, const struct sframe_func *f,
+		    const struct sframe_row *row,
+		    const struct sframe_rule *rule);
+	void (*end)(void *arg, uint32_t i, const struct sframe_func *f);
+	void (*bad)(void *arg, uint32_t i, const struct err *err);
+};
+
+/* Visits all functions. The time is proportional to the section: once functions
+ * that share rows have used four times the bytes of the rows, they count as
+ * bad. Returns the number of bad functions. */
+uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
+		      void *arg);
+
+/* Converts the section to a table; free it with unwind_rows_free(). *bad is the
+ * number of functions left out, since they could not be read. */
+struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad);

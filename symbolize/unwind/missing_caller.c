@@ -7,7 +7,6 @@
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/disasm/frame_code.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"

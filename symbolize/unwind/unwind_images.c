@@ -5,19 +5,18 @@
 #include <gelf.h>
 
 #include "stitch/base/bytes.h"
-#include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
+#include "stitch/tasks/jit.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/files/code_cache.h"
 #include "symbolize/files/debugfile.h"
-#include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/sframe/sframe_file.h"
-#include "symbolize/symbolizer_cache.h"
+#include "symbolize/sframe/sframe.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/symbolizer_cache.h"
 #include "symbolize/unwind/callsite.h"
 
 /* How often the lock is tried before the thread sleeps for it: another thread

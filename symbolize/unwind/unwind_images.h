@@ -16,7 +16,7 @@
 
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
-#include "symbolize/cfi/sigreturn.h"
+#include "symbolize/cfi/abi.h"
 #include "symbolize/files/identity.h"
 #include "symbolize/files/tried_files.h"
 
@@ -225,8 +225,6 @@ size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
  * more. */
 struct elf_file *unwind_images_file(struct unwind_image *m);
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms);
-
-struct unwind_image;
 
 /* For an ELF address that no table covers: in the vdso (Linux 7.2 gives it no
  * tables) and in PLT stubs (ld gives them none). Decides by the instructions,

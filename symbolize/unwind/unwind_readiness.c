@@ -6,11 +6,10 @@
 
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/sframe/sframe_file.h"
+#include "symbolize/sframe/sframe.h"
 
 #define WORD 8
 

@@ -9,7 +9,6 @@
 #include "stitch/base/ledger.h"
 #include "stitch/source.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

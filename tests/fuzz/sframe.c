@@ -7,7 +7,6 @@
 #include "stitch/base/err.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe.h"
-#include "symbolize/sframe/sframe_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

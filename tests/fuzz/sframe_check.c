@@ -7,8 +7,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/sframe/sframe.h"
 #include "symbolize/sframe/sframe_check.h"
-#include "symbolize/sframe/sframe_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,5 +1,5 @@
 /* align.c - tests of stitch/order/clocks.c, stitch/order/fingerprints.c,
- * stitch/order/clock_fit.c, align.c: captures made of switches, whose clocks
+ * stitch/order/align.c: captures made of switches, whose clocks
  * are known. */
 #include "stitch/order/align.h"
 #include "stitch/order/clocks.h"

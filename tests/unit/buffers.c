@@ -2,7 +2,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "tests/unit/run.h"
 
 static const struct {

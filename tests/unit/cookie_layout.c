@@ -1,5 +1,5 @@
-/* cookie_layout.c - tests of stitch/audit/cookie_layout.c. */
-#include "stitch/audit/cookie_layout.h"
+/* cookie_layout.c - tests of the bits of cookies, stitch/audit/counters.c. */
+#include "stitch/audit/counters.h"
 
 #include "tests/unit/run.h"
 

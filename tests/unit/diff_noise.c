@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/diffs/diff_noise.h"
 #include "analyze/diffs/diff_rows.h"
+#include "analyze/diffs/diff_runs.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stack_names.h"

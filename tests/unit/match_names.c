@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/names/homonyms.h"
-#include "analyze/names/match_names.h"
+#include "analyze/names/matching.h"
 #include "run.h"
 
 /* A function of side A, B or both; `inlined` ones are so everywhere. */

@@ -1,6 +1,5 @@
 /* regions.c - tests that spaces which share their regions in a tree behave as
  * if each had an array of its own. */
-#include "stitch/tasks/regions.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sframe.c - tests of symbolize/sframe/sframe.c and sframe_file.c with
+/* sframe.c - tests of symbolize/sframe/sframe.c with
  * sections made by hand. */
 #include <check.h>
 #include <elf.h>
@@ -9,7 +9,6 @@
 #include "stitch/base/err.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe.h"
-#include "symbolize/sframe/sframe_file.h"
 
 #define ADDR 0x2000u
 

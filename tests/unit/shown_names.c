@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/stacks/label.h"
 #include "analyze/names/name_opts.h"
-#include "analyze/names/shown_names.h"
+#include "analyze/names/short_name.h"
+#include "analyze/stacks/label.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 

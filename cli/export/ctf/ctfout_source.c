@@ -7,7 +7,7 @@
  * next one ends where the loss does. */
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "cli/export/ctf/ctfout_bt.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -5,17 +5,17 @@
 #include <inttypes.h>
 
 #include "analyze/samples/events.h"
-#include "cli/export/firefox/firefox.h"
-#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/waits/waits.h"
-#include "stitch/text/json.h"
-#include "cli/output/out.h"
+#include "cli/export/firefox/firefox.h"
 #include "cli/export/spool.h"
+#include "cli/output/out.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/text/json.h"
 
 /* Items of a spool, each of which begins with the next one's index. Indexes are
  * + 1; 0 is the end. Zero-initialised is empty. */
