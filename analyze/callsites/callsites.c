@@ -373,7 +373,8 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 			.frame = i,
 			.kind = s->site.kind,
 			.target = s->site.target,
-			.unverified = pl->file && !identity_is_sure(pl->is),
+			.unverified = pl->file ? !identity_is_sure(pl->is)
+					       : s->unverified,
 		};
 	}
 	rc = store_callsites(p->mk, c, n, err);
@@ -948,14 +949,176 @@ static void callsites_release(struct pass *p)
 	free_all(p->order, p->link, p->doubt, p->reach, p->found, p->kept);
 }
 
+/* ---- what an earlier check has found */
+
+struct found {
+	struct spot *spot; /* by frame: site, start, open, bytes, sframe */
+	struct found_image {
+		bool had;    /* its file was there */
+		char *doubt; /* why it was not the one that ran, or NULL */
+		uint32_t functions, framed; /* of struct place */
+	} * image;
+	struct store_link *link;
+	size_t n_link, cap_link;
+};
+
+static void callsites_release_found(const struct pass *p, struct found *f)
+{
+	for (size_t i = 0; f->image && i < p->code->n_image; i++)
+		free(f->image[i].doubt);
+	free_all(f->spot, f->image, f->link);
+}
+
+static int callsites_read_found(struct pass *p, struct found *f,
+				struct err *err)
+{
+	struct store *db = maker_read(p->mk, err);
+	struct rows *r = rows_of(db, "again_others", err);
+
+	f->spot = mem_new(p->code->n_frame, sizeof(*f->spot));
+	f->image = mem_new(p->code->n_image, sizeof(*f->image));
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);
+
+		if (image > 0 && (uint64_t)image < p->code->n_image)
+			f->image[image].doubt =
+				mem_strdup(rows_text(r, AGAIN_OTHERS_WHY));
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "again_files", err);
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, AGAIN_FILES_IMAGE);
+
+		if (image > 0 && (uint64_t)image < p->code->n_image)
+			f->image[image].had = true;
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "merge_shares", err);
+	while (rows_step(r)) {
+		int64_t image = rows_int(r, MERGE_SHARES_IMAGE);
+
+		if (image < 1 || (uint64_t)image >= p->code->n_image)
+			continue;
+		f->image[image].functions =
+			(uint32_t)rows_int(r, MERGE_SHARES_FUNCTIONS);
+		f->image[image].framed =
+			(uint32_t)rows_int(r, MERGE_SHARES_FRAMED);
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "again_sites", err);
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, AGAIN_SITES_FRAME);
+		int64_t kind = rows_int(r, AGAIN_SITES_KIND);
+
+		if (frame < 1 || (uint64_t)frame >= p->code->n_frame)
+			continue;
+		f->spot[frame].site.kind = (enum callsite_kind)kind;
+		f->spot[frame].site.target =
+			(uint64_t)rows_int(r, AGAIN_SITES_TARGET);
+		f->spot[frame].unverified =
+			rows_int(r, AGAIN_SITES_UNVERIFIED) != 0;
+		/* the code of a kernel has no section that is stored */
+		f->image[bare_code_frame(p->code, (uint32_t)frame)->image]
+			.had |=
+			kind != CALLSITE_UNCHECKED && kind != CALLSITE_NO_CODE;
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "merge_ends", err);
+	while (rows_step(r)) {
+		int64_t frame = rows_int(r, MERGE_ENDS_FRAME);
+
+		if (frame < 1 || (uint64_t)frame >= p->code->n_frame)
+			continue;
+		struct spot *s = &f->spot[frame];
+
+		s->start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+		s->open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
+		s->bytes = (uint32_t)rows_int(r, MERGE_ENDS_BYTES);
+		s->sframe = rows_int(r, MERGE_ENDS_SFRAME) != 0;
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "again_links", err);
+	while (rows_step(r)) {
+		int64_t link = rows_int(r, AGAIN_LINKS_LINK);
+		struct store_link l = {
+			.inner = (uint32_t)rows_int(r, AGAIN_LINKS_INNER),
+			.frame = (uint32_t)rows_int(r, AGAIN_LINKS_FRAME),
+			.link = (enum callsite_link)link,
+		};
+
+		if (l.inner && l.inner < p->code->n_frame && l.frame &&
+		    l.frame < p->code->n_frame)
+			*mem_add(f->link, f->n_link, f->cap_link) = l;
+	}
+	return rows_end(r, err);
+}
+
+/* Takes over what was found by files that are not at hand now: it is of their
+ * content, which build-ids tell, and stays true. */
+static int callsites_keep_found(struct pass *p, const struct found *f,
+				struct err *err)
+{
+	bool *keeps = mem_new(p->code->n_image, sizeof(*keeps));
+	int rc = 0;
+
+	for (uint32_t i = 1; i < p->code->n_image; i++) {
+		struct place *pl = &p->place[i];
+
+		if (pl->file || pl->here || pl->other)
+			continue;
+		keeps[i] = f->image[i].had || !p->sy;
+		pl->other = f->image[i].doubt != NULL;
+		/* what a merge has is in the database */
+		if (!p->sy)
+			continue;
+		pl->functions = f->image[i].functions;
+		pl->framed = f->image[i].framed;
+		if (pl->other && !rc)
+			rc = store_doubt(p->mk, i, f->image[i].doubt, err);
+	}
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		const uint32_t image = bare_code_frame(p->code, i)->image;
+		const struct spot *was = &f->spot[i];
+		struct spot *s = &p->spot[i];
+
+		if (!keeps[image])
+			continue;
+		if (was->site.kind)
+			s->site = was->site;
+		if (was->start)
+			s->start = was->start;
+		if (was->open || f->image[image].had)
+			s->open = was->open;
+		s->unverified = was->unverified;
+		s->bytes = was->bytes;
+		s->sframe = was->sframe;
+	}
+	for (size_t i = 0; i < f->n_link; i++) {
+		const struct store_link *l = &f->link[i];
+
+		if (keeps[bare_code_frame(p->code, l->frame)->image])
+			callsites_set_link(p, l->inner, l->frame, l->link);
+	}
+	free(keeps);
+	return rc;
+}
+
 int callsites_check(struct maker *mk, const struct frames *fr,
 		    struct symbolizer *sy, callsites_seen_fn *seen,
 		    struct err *err)
 {
 	struct pass p = { .mk = mk, .fr = fr, .sy = sy, .seen = seen };
+	struct found found = { 0 };
 	int rc = -1;
 
 	if (store_callsites_begin(mk, err) || callsites_load(&p, err) ||
+	    (sy && !fr && callsites_read_found(&p, &found, err)) ||
+	    store_callsites_drop(mk, err) ||
 	    (sy &&
 	     (callsites_check_frames(&p, sy, err) ||
 	      callsites_check_made(&p, err) || callsites_drop_others(&p, err))))
@@ -966,11 +1129,14 @@ int callsites_check(struct maker *mk, const struct frames *fr,
 		goto out;
 	if (sy)
 		callsites_check_kernel(&p, sy);
+	if (found.spot && callsites_keep_found(&p, &found, err))
+		goto out;
 	if ((!sy || !callsites_put_frames(&p, err)) &&
 	    !callsites_check_stacks(&p, sy != NULL, err) &&
 	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);
 out:
+	callsites_release_found(&p, &found);
 	callsites_release(&p);
 	return rc;
 }
@@ -978,69 +1144,21 @@ out:
 int callsites_judge_again(struct maker *mk, struct err *err)
 {
 	struct pass p = { .mk = mk };
-	struct rows *r;
+	struct found found = { 0 };
 	int rc = -1;
 
 	if (callsites_load(&p, err))
 		goto out;
 	callsites_without_files(&p);
-	if (callsites_check_made(&p, err))
-		goto out;
-	r = rows_of(maker_read(mk, err), "again_others", err);
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);
-
-		if (image > 0 && (uint64_t)image < p.code->n_image)
-			p.place[image].other = true;
-	}
-	if (rows_end(r, err))
-		goto out;
-	r = rows_of(maker_read(mk, err), "again_sites", err);
-	while (rows_step(r)) {
-		int64_t frame = rows_int(r, AGAIN_SITES_FRAME);
-		int64_t kind = rows_int(r, AGAIN_SITES_KIND);
-		int64_t target = rows_int(r, AGAIN_SITES_TARGET);
-
-		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
-			continue;
-		p.spot[frame].site.kind = (enum callsite_kind)kind;
-		p.spot[frame].site.target = (uint64_t)target;
-	}
-	if (rows_end(r, err))
-		goto out;
-	r = rows_of(maker_read(mk, err), "merge_ends", err);
-	while (rows_step(r)) {
-		int64_t frame = rows_int(r, MERGE_ENDS_FRAME);
-
-		if (frame < 1 || (uint64_t)frame >= p.code->n_frame)
-			continue;
-		p.spot[frame].start = (uint8_t)rows_int(r, MERGE_ENDS_START);
-		p.spot[frame].open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
-		p.spot[frame].bytes = (uint32_t)rows_int(r, MERGE_ENDS_BYTES);
-		p.spot[frame].sframe = rows_int(r, MERGE_ENDS_SFRAME) != 0;
-	}
-	if (rows_end(r, err))
-		goto out;
-	r = rows_of(maker_read(mk, err), "again_links", err);
-	while (rows_step(r)) {
-		int64_t link = rows_int(r, AGAIN_LINKS_LINK);
-		struct store_link l = {
-			.inner = (uint32_t)rows_int(r, AGAIN_LINKS_INNER),
-			.frame = (uint32_t)rows_int(r, AGAIN_LINKS_FRAME),
-			.link = (enum callsite_link)link,
-		};
-
-		table_add(&p.by_pair, hash_u32s(l.inner, l.frame),
-			  (uint32_t)p.n_link);
-		*mem_add(p.link, p.n_link, p.cap_link) = l;
-	}
-	if (rows_end(r, err))
-		goto out;
-	if (!store_links_drop(mk, err) && !callsites_find_kernel(&p, err) &&
+	if (!callsites_check_made(&p, err) &&
+	    !callsites_read_found(&p, &found, err) &&
+	    !callsites_keep_found(&p, &found, err) &&
+	    !store_links_drop(mk, err) && !callsites_find_kernel(&p, err) &&
 	    !callsites_check_stacks(&p, true, err) &&
 	    !callsites_put_trust(&p, err))
 		rc = 0;
 out:
+	callsites_release_found(&p, &found);
 	callsites_release(&p);
 	return rc;
 }

@@ -43,8 +43,8 @@ bool callsites_is_left_by_sframe(const struct pass *p, uint32_t frame,
 	       callsites_known_link(p, frame, caller) == CALLSITE_WALKED;
 }
 
-static void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
-			       enum callsite_link link)
+void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
+			enum callsite_link link)
 {
 	callsites_link(p, inner, frame);
 	p->link[table_find_hash(&p->by_pair, hash_u32s(inner, frame))].link =

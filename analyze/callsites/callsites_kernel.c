@@ -300,6 +300,7 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 			    : NULL;
 		for (uint32_t i = first[image]; i && wanted; i = next[i])
 			p->spot[i].open = JUDGED_NO_FILE;
+		p->place[image].here = k != NULL;
 		const size_t wrong =
 			k ? callsites_check_kernel_image(p, k, first[image],
 							 next, &calls)

@@ -16,6 +16,7 @@ struct callee_reach;
 struct place {
 	struct callsite_file *file; /* NULL: none, or not judged by it */
 	enum identity is;	    /* how sure it is that it is the one */
+	bool here;		    /* of the kernel: its code is at hand */
 	bool other;		    /* it is not the file that ran */
 	/* Its code was left by a table where frame pointers do not lead; it
 	 * was not, though .sframe covers it. */
@@ -33,6 +34,7 @@ struct spot { /* The result for a frame. */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 	bool injected;	    /* callsite_is_injected() */
 	bool named;	    /* of the kernel, and its name is proved */
+	bool unverified; /* no build-id proves the file of an earlier check */
 	bool sframe, entry; /* callsite_in_sframe() */
 	uint32_t bytes;	    /* callsite_go_bytes() */
 	bool root;	    /* where stacks end that may be whole */
@@ -143,6 +145,9 @@ enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 /* The same if it was asked before, else 0. */
 enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 					uint32_t frame);
+/* Replaces what is known of it. */
+void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
+			enum callsite_link link);
 /* Finds who walked the stacks; before they are judged. */
 void callsites_find_walks(struct pass *p);
 /* Returns whether a table has led from a frame to its caller, if the frame has

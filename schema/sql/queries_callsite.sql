@@ -72,13 +72,18 @@ FROM sample_group g JOIN internal_stack_check k ON k.stack = g.user
 WHERE k.walked > 0 GROUP BY 1
 
 -- name: again_sites
-SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
+SELECT frame, kind, coalesce(target, 0) AS target,
+	coalesce(unverified, 0) AS unverified FROM internal_callsite
 
 -- name: again_links
 SELECT inner, frame, link FROM internal_callsite_link
 
 -- name: again_others
-SELECT id AS image FROM image WHERE identity GLOB 'doubted: *'
+SELECT id AS image, substr(identity, 10, instr(identity, ';') - 10) AS why
+FROM image WHERE identity GLOB 'doubted: *; *'
+
+-- name: again_files
+SELECT DISTINCT image FROM internal_image_section
 
 -- name: check_callsites
 SELECT n.stacks, n.addresses, n.bogus,

@@ -8,8 +8,12 @@
 
 int store_callsites_begin(struct maker *mk, struct err *err)
 {
-	return mk->is_new ? flush_frames(mk, err)
-			  : maker_exec(mk, sql_file("callsite"), err);
+	return mk->is_new ? flush_frames(mk, err) : 0;
+}
+
+int store_callsites_drop(struct maker *mk, struct err *err)
+{
+	return mk->is_new ? 0 : maker_exec(mk, sql_file("callsite"), err);
 }
 
 /* Most columns of a row. */

@@ -110,9 +110,9 @@ int store_readable(struct maker *mk, struct err *err);
 int store_sections(struct maker *mk, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err);
 
-/* The call-site check, after naming: store_callsites_begin() deletes what an
- * earlier check found; then frames and stacks are read from it, and the
- * results written. */
+/* The call-site check, after naming: after store_callsites_begin() frames,
+ * stacks and what an earlier check found are read; store_callsites_drop()
+ * deletes the latter; then the results are written. */
 struct store_callsite {
 	uint32_t frame;
 	enum callsite_kind kind;
@@ -176,6 +176,7 @@ int store_judged(struct maker *mk, const struct store_judged *j, size_t n,
 int store_user_trust(struct maker *mk, const struct store_user_trust *u,
 		     size_t n, struct err *err);
 int store_callsites_begin(struct maker *mk, struct err *err);
+int store_callsites_drop(struct maker *mk, struct err *err);
 int store_callsites(struct maker *mk, const struct store_callsite *c, size_t n,
 		    struct err *err);
 /* why: of identity_why_other(). */

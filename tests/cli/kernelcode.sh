@@ -265,6 +265,12 @@ echo "$true" | sed "1s/0xf.*05/direct/" | in_module m aabbccddeeff0012 >out
 is "and check says so" \
 	" kernel code halves unchecked: 1 for want of x.ko (build-id aabbccddeeff): 'backstitch symbolize --symfs DIR' takes them from DIR/boot and DIR/lib/modules" \
 	"$(wants m.db)"
+echo "$true" | in_module m aabbccddeeff0011 >out
+"$B" ingest -q -f -o m.db --vmlinux vmlinux --kallsyms kallsyms m.data
+advice=$(wants m.db | sed -n "s/.*'backstitch \(symbolize --symfs\) DIR'.*/\1/p")
+# shellcheck disable=SC2086 # its words
+"$B" $advice root m.db 2>err
+is "and what it says to do does it" "whole 2;" "$(classes m.db);$(wants m.db)"
 is "nor one of which more addresses are after no call" "unchecked 3" \
 	"$(echo "$false" | sed 1d | in_module m aabbccddeeff0011)"
 is "what came and went while it was recorded accuses nobody" "unchecked 5" \

@@ -360,3 +360,14 @@ sh again >out 2>&1
 is and_what_is_said_mends_them 'whole,86 ' "$(sql cut.db 'SELECT class, samples FROM trust')"
 "$B" symbolize --symfs "$root/tests/captures/symfs" cut.db >out 2>&1
 is then_nothing_is_said 0 "$(grep -c 'when the capture was read' out)"
+
+# What was found by files that are not given again stays as it was.
+for capture in hits-group2 shop hits-mixed
+do
+	"$B" ingest -q -f -o found.db --symfs "$root/tests/captures/symfs" "$root/tests/captures/$capture.data.zst"
+	found='SELECT class, samples FROM trust ORDER BY 1, 2'
+	was=$(sql found.db "$found")
+	rm -rf home/.cache
+	"$B" symbolize --debug-dir nowhere found.db >out 2>&1
+	is "what_was_found_stays_$capture" "$was" "$(sql found.db "$found")"
+done

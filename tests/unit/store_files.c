@@ -356,6 +356,7 @@ static int store_files_name_and_check(enum callsite_kind kind)
 	ck_assert_msg(run.mk != NULL, "%s", err.msg);
 	mkstore_name_all();
 	ok(store_callsites_begin(run.mk, &err));
+	ok(store_callsites_drop(run.mk, &err));
 	ok(store_callsites(run.mk, c, 2, &err));
 	ok(store_links(run.mk, l, 2, &err));
 	ok(store_stack_checks(run.mk, k, 2, &err));
