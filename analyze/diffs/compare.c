@@ -827,6 +827,25 @@ static int compare_read_capture(struct compare_run *run, struct store *db,
 	return rows_end(r, err);
 }
 
+int compare_program_add(struct compare_program *p, struct store *db,
+			int64_t pid, struct err *err)
+{
+	struct rows *r = ROWS_BY(db, "compare_program", err, pid);
+
+	while (rows_step(r))
+		*mem_add(p->pid, p->n, p->cap) =
+			rows_int(r, COMPARE_PROGRAM_PID);
+	sort_items(p->pid, p->n, compare_i64);
+	return rows_end(r, err);
+}
+
+bool compare_program_has(const struct compare_program *p, int64_t pid)
+{
+	size_t at = search_where(p->n, k, p->pid[k] >= pid);
+
+	return at < p->n && p->pid[at] == pid;
+}
+
 /* Adds up what the program with which a run began used of its event, and what
  * other programs did. */
 static int compare_read_program(struct compare_run *run, struct store *db,
@@ -835,30 +854,28 @@ static int compare_read_program(struct compare_run *run, struct store *db,
 	const struct stacks *st = run->stacks;
 	struct rows *r = rows_of(db, "path_program", err);
 	int64_t first = rows_step(r) ? rows_int(r, PATH_PROGRAM_PID) : -1;
-	int64_t *pid OWNED = NULL;
-	size_t n = 0, cap = 0;
+	struct compare_program of = { 0 };
 
 	if (first >= 0)
 		snprintf(run->program, sizeof(run->program), "%s",
 			 rows_text(r, PATH_PROGRAM_NAME));
 	if (rows_end(r, err) || first < 0)
 		return first < 0 ? 0 : -1;
-	r = ROWS_BY(db, "compare_program", err, first);
-	while (rows_step(r))
-		*mem_add(pid, n, cap) = rows_int(r, COMPARE_PROGRAM_PID);
+	int rc = compare_program_add(&of, db, first, err);
+
 	for (size_t i = 0; i < st->n_group; i++) {
 		const struct stacks_group *g = &st->group[i];
-		int64_t of = stacks_comm(st, g->comm)->pid;
-		size_t at = search_where(n, k, pid[k] >= of);
-		bool other = at == n || pid[at] != of;
+		int64_t pid = stacks_comm(st, g->comm)->pid;
+		bool other = !compare_program_has(&of, pid);
 
 		/* 0: idle */
-		if (g->event != (uint32_t)run->event || of <= 0)
+		if (g->event != (uint32_t)run->event || pid <= 0)
 			continue;
 		run->used[other] += (double)g->weight;
 		run->others += other ? (double)g->samples : 0;
 	}
-	return rows_end(r, err);
+	free(of.pid);
+	return rc;
 }
 
 /* Chooses the event called `want`, without one the event that stacks_choose()

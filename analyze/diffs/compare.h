@@ -112,6 +112,18 @@ struct compare_opts {
 	bool folded; /* the inputs are folded stacks, which the caller reads */
 };
 
+/* The processes of a program: all zeros is none; sorted. */
+struct compare_program {
+	int64_t *pid;
+	size_t n, cap;
+};
+
+/* Adds a process, those that it started, and theirs. Returns 0, or -1 and *err;
+ * pid is to be freed in either case. */
+int compare_program_add(struct compare_program *p, struct store *db,
+			int64_t pid, struct err *err);
+bool compare_program_has(const struct compare_program *p, int64_t pid);
+
 /* Reads both sides, which are borrowed; *c is all zeros. Returns 0, or -1 and
  * *err; to be released in either case. */
 int compare_load(struct compare *c, const struct sides *s,

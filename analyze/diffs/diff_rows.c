@@ -308,7 +308,8 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
 	/* Note the functions that only one side has. Those that have samples of
-	 * both, and those whose samples were not counted, are none. */
+	 * both, or, as short times have, of none, and those whose samples were
+	 * not counted, are none. */
 	const int8_t *only = known.only;
 
 	for (uint32_t label = 0; only && label < known.n; label++) {
@@ -316,8 +317,11 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 				       ? diff_rows_of_label(d, label)
 				       : REPORT_NONE;
 
-		if (row == REPORT_NONE || d->place[1][row].skip ||
-		    (only[label] > 0 ? d->place[1][row].a : d->place[1][row].b))
+		if (row == REPORT_NONE || d->place[1][row].skip)
+			continue;
+		const struct diff_place *p = &d->place[1][row];
+
+		if (only[label] > 0 ? p->a || !p->b : p->b || !p->a)
 			continue;
 		d->place[0][row].only = d->place[1][row].only = only[label];
 	}

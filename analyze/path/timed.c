@@ -7,6 +7,7 @@
 #include "analyze/causes/causes.h"
 #include "analyze/causes/limits.h"
 #include "analyze/causes/wait_cause.h"
+#include "analyze/diffs/compare.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/names/thread_names.h"
 #include "analyze/path/latency_sched.h"
@@ -62,6 +63,16 @@ void timed_begin(struct timed *d, const struct timed_ask *ask)
 	d->t.parts = ask->what == TIMED_PARTS ? timed_usual : NULL;
 	d->t.all_kinds = waits || d->t.parts;
 	d->t.between = waits ? BETWEEN_WAITS : BETWEEN;
+}
+
+static bool timed_chooses(const struct timed *d, const struct path_run *r,
+			  uint32_t thread)
+{
+	int64_t tid = timeline_tid(r->t, thread);
+
+	return tid > 0 &&
+	       filter_takes_thread(&d->filter, causes_pid(r->causes, tid), tid,
+				   path_comm(r, thread));
 }
 
 static void timed_add(struct timed *d, const char *what, const char *of,
@@ -293,12 +304,31 @@ static void timed_take_code(struct timed *d, const struct path_run *r,
 	free(l.label);
 }
 
+/* What the parts of one recording are read from. */
+struct timed_parts {
+	struct timed *d;
+	struct path_run r;
+	struct path_code code;
+	struct path_locks locks;
+	struct compare_program own; /* processes that are no others */
+	int64_t from, to;
+};
+
+/* Returns whether a thread is of another program. */
+static bool timed_is_other(const struct timed_parts *p, uint32_t thread)
+{
+	return !compare_program_has(
+		&p->own, causes_pid(p->r.causes, timeline_tid(p->r.t, thread)));
+}
+
 /* Adds a time in which a thread was ready, and who had the CPU: where that was
  * another program, as a row of its own, as this one is no cause of that. */
-static void timed_take_ready(struct timed *d, const struct path_run *r,
-			     const struct chain_segment *g, int64_t pid,
+static void timed_take_ready(struct timed_parts *p,
+			     const struct chain_segment *g,
 			     const char *key[TIMINGS_KEYS])
 {
+	struct timed *d = p->d;
+	const struct path_run *r = &p->r;
 	int64_t ns[2] = { 0 };
 	uint32_t row[2] = { 0 };
 
@@ -311,10 +341,7 @@ static void timed_take_ready(struct timed *d, const struct path_run *r,
 			to = known && on.to < g->to ? on.to : g->to;
 			known = known && on.thread != TIMELINE_NONE;
 
-			bool other = known &&
-				     causes_pid(r->causes,
-						timeline_tid(r->t,
-							     on.thread)) != pid;
+			bool other = known && timed_is_other(p, on.thread);
 
 			ns[other] += turn ? 0 : to - from;
 			if (!turn || !known)
@@ -336,31 +363,21 @@ static void timed_take_ready(struct timed *d, const struct path_run *r,
 }
 
 /* Returns how much time other processes had the CPUs. */
-static double timed_others(const struct path_run *r, int64_t pid, int64_t from,
-			   int64_t to)
+static double timed_others(const struct timed_parts *p)
 {
 	double ns = 0;
 
-	for (size_t i = 0; i < r->t->stay.n; i++) {
-		struct timeline_stay s = timeline_stay(r->t, (uint32_t)i);
+	for (size_t i = 0; i < p->r.t->stay.n; i++) {
+		struct timeline_stay s = timeline_stay(p->r.t, (uint32_t)i);
 
-		raise_to(s.from, from);
-		lower_to(s.to, to);
+		raise_to(s.from, p->from);
+		lower_to(s.to, p->to);
 		if (s.from < s.to && s.thread != TIMELINE_NONE &&
-		    causes_pid(r->causes, timeline_tid(r->t, s.thread)) != pid)
+		    timed_is_other(p, s.thread))
 			ns += (double)(s.to - s.from);
 	}
 	return ns;
 }
-
-/* What the parts of one recording are read from. */
-struct timed_parts {
-	struct timed *d;
-	struct path_run r;
-	struct path_code code;
-	struct path_locks locks;
-	int64_t from, to;
-};
 
 /* Adds a chain of a thread: who did what while it ran, or waited. itself: what
  * to call it; NULL: by its name. */
@@ -368,7 +385,6 @@ static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 			     uint32_t thread, const char *itself)
 {
 	struct path_run *r = &p->r;
-	int64_t pid = causes_pid(r->causes, timeline_tid(r->t, thread));
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *g = &c->segment[i];
@@ -391,7 +407,7 @@ static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 			path_code_of(&p->code, g->thread, g->from, g->to, &n);
 
 		if (g->state == CHAIN_READY) {
-			timed_take_ready(p->d, r, g, pid, key);
+			timed_take_ready(p, g, key);
 		} else if (itself || (g->state != CHAIN_UNBORN &&
 				      g->state != CHAIN_DEAD)) {
 			uint32_t row =
@@ -461,6 +477,15 @@ static int timed_find_program(struct timed_parts *p, struct path_program *of,
 		lower_to(run->to, p->to);
 		snprintf(d->comm, sizeof(d->comm), "%s",
 			 f->comm ?: f->tid ?: f->pid);
+		for (uint32_t i = 0; !rc && i < p->r.t->n_thread; i++) {
+			int64_t pid = causes_pid(p->r.causes,
+						 timeline_tid(p->r.t, i));
+
+			if (timed_chooses(d, &p->r, i) &&
+			    !compare_program_has(&p->own, pid))
+				rc = compare_program_add(&p->own, p->r.db, pid,
+							 err);
+		}
 	} else {
 		run->from = of->from;
 		run->to = of->to;
@@ -469,10 +494,12 @@ static int timed_find_program(struct timed_parts *p, struct path_program *of,
 			 path_comm(&p->r, of->thread));
 		snprintf(d->pid, sizeof(d->pid), "%" PRId64, of->pid);
 		d->filter.pid = d->pid;
-		run->others = timed_others(&p->r, of->pid, of->from, of->to);
+		rc = compare_program_add(&p->own, p->r.db, of->pid, err);
 	}
 	d->from = p->from = run->from;
 	d->to = p->to = run->to;
+	if (!d->of_threads)
+		run->others = timed_others(p);
 	return rc;
 }
 
@@ -492,15 +519,10 @@ static int timed_read_program(struct timed *d, struct store *db,
 		rc = path_code_load(&p.code, &p.r, p.from, p.to, err);
 	if (!rc && !d->of_threads)
 		timed_take_whole(&p, of.thread, "itself");
-	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++) {
-		int64_t tid = timeline_tid(p.r.t, i);
-
-		if (tid > 0 &&
-		    filter_takes_thread(&d->filter, causes_pid(p.r.causes, tid),
-					tid, path_comm(&p.r, i)))
+	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++)
+		if (timed_chooses(d, &p.r, i))
 			timed_take_whole(&p, i, NULL);
-	}
-	free(p.code.at);
+	free_all(p.code.at, p.own.pid);
 	path_locks_release(&p.locks);
 	path_close(&p.r);
 	return rc;
@@ -596,11 +618,7 @@ static int timed_read_threads(struct timed *d, struct store *db,
 	if (!rc)
 		timeline_span(r.t, &run->from, &run->to);
 	for (uint32_t i = 0; !rc && i < r.t->n_thread; i++) {
-		int64_t tid = timeline_tid(r.t, i);
-
-		if (tid > 0 &&
-		    filter_takes_thread(&d->filter, causes_pid(r.causes, tid),
-					tid, path_comm(&r, i)))
+		if (timed_chooses(d, &r, i))
 			timed_take_thread(d, &r, i);
 		proofs_forget(r.proofs);
 	}

@@ -90,7 +90,7 @@ SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 WITH RECURSIVE of(id, pid) AS (
 	SELECT id, pid FROM process WHERE pid = ?1 AND id > 0
 	UNION SELECT p.id, p.pid FROM process p JOIN of ON p.parent = of.id)
-SELECT DISTINCT pid FROM of ORDER BY pid
+SELECT DISTINCT pid FROM of
 
 -- name: compare_captures
 SELECT path, host, last_ns - first_ns AS took FROM capture ORDER BY id

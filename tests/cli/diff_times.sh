@@ -142,7 +142,7 @@ END
 # locked OUT SEED US [KEEPER]: a program that trace-cmd started asks thread h 300 times for something on another CPU, and
 # waits for a lock that h has, US on average; h's name ends with the seed; with KEEPER, that runs on the program's CPU for
 # US before it comes back; with R it could have gone on then; with EARLY h's CPU is idle meanwhile, with MORE the
-# program computes longer
+# program computes longer, with CHILD it forked the keeper
 locked() {
 	python3 - "$@" <<'END'
 import random
@@ -179,6 +179,9 @@ with open(out, "w", encoding="ascii") as f:
     switch(0, idle[0], "R", ("trace-cmd", 11))
     t += 1e-5
     line(w, 0, "sched_process_exec: filename=/bin/w pid=11 old_pid=11")
+    if "CHILD" in sys.argv:
+        line(w, 0, "task_newtask: pid=13 comm=%s clone_flags=1200000 oom_score_adj=0" % keeper)
+        line(w, 0, "sched_process_fork: comm=w pid=11 child_comm=%s child_pid=13" % keeper)
     for n in range(300):
         t += own * 1e-6
         wake(0, w, h, 1)
@@ -314,6 +317,7 @@ for i in 1 2 3; do
 	locked m$i.txt 3$i 600 keep
 	locked z$i.txt 5$i 6000 keep
 	locked zz$i.txt 6$i 6000 keep S MORE
+	locked zc$i.txt 7$i 6000 keep S CHILD
 	locked n$i.txt 4$i 100 keep R
 	locked o$i.txt 5$i 600 keep R
 done
@@ -329,6 +333,9 @@ first 'B has more of ready behind other programs by itself, most of it while the
 ok "who_had_the_CPU_is_named_and_that_it_is_another_program" $?
 grep -q 'while other processes had 1.97 CPUs in B, 1.38 in A;' said
 ok "and_how_much_others_had_in_all" $?
+first 'B has more of ready by itself, most of it while the CPU ran keep, ' --wall k?.txt -- zc?.txt &&
+	grep -q 'while other processes had 0.99 CPUs in B, 1.38 in A;' said
+ok "what_the_program_itself_started_is_no_other_program" $?
 first 'B has more of computing by itself, ' --wall k?.txt -- zz?.txt
 ok "what_computes_more_is_behind_other_programs_too" $?
 "$B" diff --wall --format csv p?.txt -- i?.txt >said 2>err && grep -q '^0[.]0*,[0-9.]*,,' said

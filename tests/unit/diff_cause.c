@@ -318,6 +318,31 @@ START_TEST(more_in_code_of_one_tier_is_more)
 }
 END_TEST
 
+/* f has time in B that is less than a sample. */
+START_TEST(a_function_without_samples_is_not_new)
+{
+	static const int8_t only[] = { 1, 1, 1 };
+	struct labels *labels = labels_new();
+	struct diff_rows_run run[2] = { { .rows = NULL } };
+
+	for (int side = 0; side < 2; side++)
+		run[side].rows = report_rows_empty(labels, KEYS);
+	diff_cause_take(run[1].rows, labels, "f 0|g 10");
+	diff_cause_take(run[0].rows, labels, "h 10");
+
+	struct diff_rows *d = diff_rows_new(
+		run, 2, 1, KEYS, true,
+		(struct diff_known){ .only = only, .n = labels_count(labels) });
+
+	ck_assert_uint_le(labels_count(labels), ARRAY_SIZE(only));
+	ck_assert_uint_eq(diff_rows_changed(d, true).appeared, 1);
+	diff_rows_free(d);
+	for (int side = 0; side < 2; side++)
+		report_rows_free(run[side].rows);
+	labels_free(labels);
+}
+END_TEST
+
 /* ---- pairs of runs that differ by chance */
 
 #define PAIRS 500
@@ -389,4 +414,5 @@ static const struct run_table tables[] = {
 
 RUN_TABLES("diff_cause", tables, what_the_table_does_not_mark_is_no_cause,
 	   more_in_code_of_one_tier_is_more,
+	   a_function_without_samples_is_not_new,
 	   equal_programs_have_a_cause_as_seldom_as_before)
