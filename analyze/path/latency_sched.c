@@ -58,11 +58,12 @@ void latency_sched_close(struct latency_sched *s)
 static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
 			       struct interval *i, enum proof proof)
 {
+	bool proved = proof == PROOF_PROVED;
+
 	i->most = interval_span(i->begin, i->end);
-	i->verdict =
-		proof == PROOF_PROVED ? INTERVAL_PROVED : INTERVAL_CONSISTENT;
-	i->reason =
-		proof == PROOF_PROVED ? INTERVAL_NO_REASON : INTERVAL_BY_LOSS;
+	i->least = proved ? i->most : 0;
+	i->verdict = proved ? INTERVAL_PROVED : INTERVAL_CONSISTENT;
+	i->reason = proved ? INTERVAL_NO_REASON : INTERVAL_BY_LOSS;
 	s->fn(s->arg, i, s->kind, s->thread[thread].comm, &s->thread[thread]);
 }
 

@@ -323,6 +323,8 @@ for i in 1 2 3; do
 done
 first 'B has more of computing by h<N>, while others waited for the lock of take_pipe, ' --wall i?.txt -- j?.txt
 ok "who_held_a_lock_longer_is_named_with_it" $?
+first 'B spends more in off-cpu w, ' --latency off-cpu i?.txt -- j?.txt && grep -q 'average +1[0-9][0-9]' said
+ok "proved_waits_of_the_scheduler_have_a_length" $?
 for i in 1 2 3; do
 	sed 's/ => mutex_lock/ => futex_wait_queue\n => futex_wait\n => do_futex\n => __pthread_mutex_lock/; / => take_pipe/d' i$i.txt >fi$i.txt
 	sed 's/ => mutex_lock/ => futex_wait_queue\n => futex_wait\n => do_futex\n => __pthread_mutex_lock/; / => take_pipe/d' j$i.txt >fj$i.txt
