@@ -427,7 +427,7 @@ group_cli() {
 
 # Pictures and pages in a headless Chromium.
 group_browser() {
-	for t in svg diff page views heat chain source diffpage link names evil
+	for t in svg diff page views heat chain source diffpage sides link names evil
 	do
 		run browser "$t" python3 "tests/browser/$t.py"
 	done

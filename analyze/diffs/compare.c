@@ -942,6 +942,8 @@ static int compare_read(struct compare *c, size_t i,
 		store_close(db);
 		return -1;
 	}
+	if (o->each)
+		o->each(o->each_arg, compare_side(c, i), db, run->path);
 
 	so.labels = c->labels;
 	so.unnamed = true;

@@ -107,6 +107,10 @@ struct compare_opts {
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */
 	struct stacks_opts stacks;
+	/* called with each_arg of each run that was opened, those of side 0
+	 * first; NULL: nothing */
+	void (*each)(void *arg, int side, struct store *db, const char *path);
+	void *each_arg;
 	sums_more_fn *more; /* adds events to what was loaded; or NULL */
 	struct match_opts match;
 	bool folded; /* the inputs are folded stacks, which the caller reads */

@@ -87,9 +87,8 @@ uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 	return id;
 }
 
-/* Returns a thing of a run, and its row; the group is that of the row. */
-static struct timings_item timings_get(const struct timings_run *run, size_t i,
-				       uint32_t *row)
+struct timings_item timings_get(const struct timings_run *run, size_t i,
+				uint32_t *row)
 {
 	const struct packed_time x = packed_times_get(&run->item, i);
 

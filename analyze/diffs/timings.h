@@ -134,6 +134,9 @@ void timings_add_run(struct timings *t, int side);
 /* Adds a thing to the last run. A key that is NULL is "". Returns the row. */
 uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 		     struct timings_item i);
+/* Returns a thing of a run, and its row; the group is that of the row. */
+struct timings_item timings_get(const struct timings_run *run, size_t i,
+				uint32_t *row);
 /* Adds to a share of a row, on the side of the last run: that of "" first, and
  * of functions that of outer ones. */
 void timings_add_share(struct timings *t, uint32_t row, const char *name,

@@ -99,7 +99,7 @@ static void timed_take(void *arg, const struct interval *i, const char *kind,
 		return;
 	}
 	range = interval_range(i, run->from, run->to);
-	timed_add(d, kind, name, NULL,
+	timed_add(d, kind, d->ask.no_names ? NULL : name, NULL,
 		  (struct timings_item){
 			  .at = i->end != INTERVAL_NEVER ? i->end : at,
 			  .least = range.least,

@@ -32,6 +32,7 @@ struct timed_ask {
 		   * if it did */
 	bool by_waker;	  /* waits by who ended them, not by where they were */
 	const char *kind; /* of pairs; NULL: all that were recorded */
+	bool no_names;	  /* of pairs: those of a kind are one */
 	const char *per;  /* "KIND:NAME", "KIND" or an event: what numbers and
 			   * times are divided by; NULL: the seconds, or runs */
 	struct name_opts names;

@@ -12,6 +12,7 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame.h"
 #include "cli/page/page.h"
+#include "cli/page/page_sides.h"
 #include "analyze/stacks/report_rows.h"
 #include "cli/tables/report.h"
 #include "cli/server/server.h"
@@ -47,7 +48,8 @@ static const struct opt opts[] = {
 /* Writes the page of an open recording, or nothing if there is none. */
 static int page_write(const struct open_ask *ask, struct store *db,
 		      const char *path, const struct report_opts *o,
-		      const struct diff_model *changes, struct err *err)
+		      const struct diff_model *changes,
+		      struct page_sides *sides, struct err *err)
 {
 	const struct page_opts what = {
 		.filter = &filter,
@@ -61,6 +63,7 @@ static int page_write(const struct open_ask *ask, struct store *db,
 		.n_source_dir = source_dirs.n,
 		.files = &ask->load.name,
 		.diff = changes,
+		.sides = sides,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
 	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
@@ -75,7 +78,10 @@ static int page_write(const struct open_ask *ask, struct store *db,
 static int page_compare(const struct open_ask *ask, const struct sides *s,
 			const struct report_opts *o, struct err *err)
 {
+	struct page_sides *sides = page_sides_new(&filter, chosen_names);
 	const struct flame_opts what = {
+		.each = page_sides_add,
+		.each_arg = sides,
 		.open = ask,
 		.filter = &filter,
 		.inlined = o->inlined,
@@ -104,8 +110,9 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 		rc = diff_model_read(&m, s, &what, &none, &status, err);
 	const char *path = rc ? NULL : input_path(ask, (int)b->n, b->path, err);
 	rc = path ? page_write(ask, database_open(ask, path, &status, err),
-			       path, o, &m, err)
+			       path, o, &m, sides, err)
 		  : -1;
+	page_sides_free(sides);
 	return rc ? -1 : status;
 }
 
@@ -141,7 +148,7 @@ static int page_run(int argc, char **argv, struct err *err)
 			       ?: page_compare(&ask, &s, &o, err);
 	struct store *db = database_from_args(&ask, argc, argv, out_path, &path,
 					      &status, err);
-	return page_write(&ask, db, path, &o, NULL, err) ? -1 : status;
+	return page_write(&ask, db, path, &o, NULL, NULL, err) ? -1 : status;
 }
 
 static const char *const examples[] = {

@@ -16,6 +16,7 @@
 #include "cli/output/lines.h"
 #include "cli/page/page_bytes.h"
 #include "cli/page/page_parts.h"
+#include "cli/page/page_sides.h"
 #include "cli/path/path.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/palette.h"
@@ -280,6 +281,7 @@ extern const char text_page_chain_js[];
 extern const char text_page_count_js[];
 extern const char text_page_source_js[];
 extern const char text_page_diff_js[];
+extern const char text_page_sides_js[];
 extern const char text_page_link_js[];
 extern const char text_page_png_js[];
 extern const char text_page_input_js[];
@@ -289,8 +291,8 @@ static const char *const scripts[] = {
 	text_picture_js,     text_page_model_js,  text_page_draw_js,
 	text_page_ui_js,     text_page_tracks_js, text_page_chain_js,
 	text_page_time_js,   text_page_heat_js,	  text_page_count_js,
-	text_page_source_js, text_page_diff_js,	  text_page_link_js,
-	text_page_png_js,    text_page_input_js,
+	text_page_source_js, text_page_sides_js,  text_page_diff_js,
+	text_page_link_js,   text_page_png_js,	  text_page_input_js,
 };
 
 struct html_page {
@@ -302,6 +304,7 @@ struct html_page {
 	struct page_shown shown;
 	struct page_source *source;    /* NULL: not in the page */
 	const struct diff_model *diff; /* likewise */
+	struct page_sides *sides;
 };
 
 struct html_page *html_page_new(struct store *db, const char *path,
@@ -315,6 +318,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->filter = o->filter;
 	p->inlined_rows = o->inlined_rows;
 	p->diff = o->diff;
+	p->sides = o->sides;
 	p->data = page_data_new(db, path, o, &p->shown, err);
 	if (!p->data)
 		goto out;
@@ -692,6 +696,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 						     ->samples);
 		}
 		page_bytes_write(&b, "diff_nodes", out);
+		page_sides_write(p->sides, out);
 	}
 	fputs("<script>\n(function () {\n\"use strict\";\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)

@@ -42,6 +42,7 @@ struct err;
 struct filter;
 struct offcpu_sums;
 struct page_data;
+struct page_sides;
 struct stacks;
 struct store;
 
@@ -61,6 +62,7 @@ struct page_opts {
 	/* what changed since another recording; borrowed likewise, NULL: none
 	 */
 	const struct diff_model *diff;
+	struct page_sides *sides; /* of it likewise */
 };
 
 /* What the page around the data says about it, until page_data_free(). */

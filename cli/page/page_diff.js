@@ -287,21 +287,9 @@ const diffButton = (id, text, title, change) => element("button", text, "", {
 });
 
 // What the colours of diffColor() mean.
-function makeDiffLegend()
-{
-	const p = element("p", undefined, "quiet key");
-
-	[["var(--more)", "more in B"], ["var(--less)", "less in B"],
-	 ["var(--maybe-more)", ""],
-	 ["var(--maybe-less)", "larger than the noise, not proved"],
-	 ["var(--same)", "no significant change"]].forEach(([color, text]) => {
-		const i = element("i");
-
-		i.style.background = color;
-		p.append(i, text);
-	});
-	return p;
-}
+const makeDiffLegend = () => makeKey([["--more", "more in B"], ["--less", "less in B"],
+	["--maybe-more", ""], ["--maybe-less", "larger than the noise, not proved"],
+	["--same", "no significant change"]]);
 
 function makeChanges()
 {
@@ -334,12 +322,15 @@ function makeChanges()
 	table.createTBody();
 	wide.append(table);
 	section.append(element("h2", "What changed: " + diff.event),
+		       sides.says ? element("p", sides.says, "answer") : "",
 		       ...saySides(),
+		       ...makeSides(),
 		       element("p", diff.cause),
 		       element("p", "", "", { id: "diff_says" }), line,
 		       graph, makeDiffLegend(),
 		       element("p", "", "", { id: "diff_details" }), wide,
-		       element("p", "", "quiet", { id: "changed_found" }));
+		       element("p", "", "quiet", { id: "changed_found" }),
+		       ...makeLengths());
 	$("app").prepend(section);
 }
 
@@ -363,6 +354,7 @@ function showDiff()
 		      side.weight[view.diff.zoom] ? view.diff.zoom : 0);
 	$("diff_details").textContent = diffFacts(view.diff.zoom).join(" \u2014 ");
 	fillChanges();
+	drawSides();
 }
 
 if (diff)

@@ -33,6 +33,9 @@ struct flame_opts {
 	/* of comparisons */
 	struct match_opts match;
 	struct diff_limit *fail; /* what may not grow; borrowed */
+	/* of struct compare_opts */
+	void (*each)(void *arg, int side, struct store *db, const char *path);
+	void *each_arg;
 };
 
 /* The time that threads were off the CPU. Fills the drawing. Returns 0, or -1

@@ -573,23 +573,33 @@ struct diff_parts {
 	bool none;
 };
 
-struct diff_parts *diff_parts_new(void)
+struct diff_parts *diff_parts_new(const struct filter *filter,
+				  struct name_opts names)
 {
 	const struct timed_ask ask = { .what = TIMED_PARTS,
-				       .filter = &filter_none };
+				       .filter = filter,
+				       .names = names };
 	struct diff_parts *p = mem_new(1, sizeof(*p));
 
 	timed_begin(&p->d.of, &ask);
 	return p;
 }
 
-void diff_parts_add(struct diff_parts *p, int side, struct store *db,
-		    const char *path)
+void diff_parts_add(void *arg, int side, struct store *db, const char *path)
 {
+	struct diff_parts *p = arg;
+	const struct filter *f = p->d.of.ask.filter;
+	bool all = !f->comm && !f->tid && !f->pid;
 	struct err err = { 0 };
 
-	p->none = p->none || !timed_has_parts(db) ||
+	p->none = p->none ||
+		  (all && (filter_given(f) || !timed_has_parts(db))) ||
 		  timed_read(&p->d.of, side, db, path, &err);
+}
+
+const struct timed *diff_parts_timed(const struct diff_parts *p)
+{
+	return &p->d.of;
 }
 
 char *diff_parts_sentence(struct diff_parts *p)

@@ -29,12 +29,15 @@ int diff_times(const struct sides *s, const struct diff_times_opts *o,
 void diff_changed_view(const char *columns);
 
 /* What plain diff says first, of recordings that began with a program and have
- * the switches of all threads: what its time went to. */
-struct diff_parts *diff_parts_new(void);
-/* Adds a run; those of side 0 first. */
-void diff_parts_add(struct diff_parts *p, int side, struct store *db,
-		    const char *path);
+ * the switches of all threads: what its time went to, or that of the threads
+ * that the filter selects, which is borrowed. */
+struct diff_parts *diff_parts_new(const struct filter *filter,
+				  struct name_opts names);
+/* Adds a run to p, the parts; those of side 0 first. */
+void diff_parts_add(void *p, int side, struct store *db, const char *path);
 /* Returns the sentence, to be freed; NULL: a run has no such time. Called once.
  */
 char *diff_parts_sentence(struct diff_parts *p);
+/* Returns the parts behind the sentence. */
+const struct timed *diff_parts_timed(const struct diff_parts *p);
 void diff_parts_free(struct diff_parts *p); /* NULL is fine */

@@ -31,32 +31,18 @@ struct report_diff {
 	const struct diff_rows *d, *other; /* of c: as asked for, and by what
 					    * was not */
 	bool time;			   /* weights are ns */
-	size_t opened;			   /* runs */
 	struct diff_parts *parts;	   /* NULL: not asked for */
 };
-
-/* Opens a run, and reads what the time of its program went to. */
-static int report_diff_open(const void *arg, const char *path,
-			    struct store **db, struct symbolizer **files,
-			    int *status, struct err *err)
-{
-	struct report_diff *rp = *(struct report_diff *const *)arg;
-
-	if (rp->o->open(rp->o->open_arg, path, db, files, status, err))
-		return -1;
-	if (rp->parts)
-		diff_parts_add(rp->parts, rp->opened++ >= rp->c.runs_a, *db,
-			       path);
-	return 0;
-}
 
 static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
 		.more = traced_add_to,
-		.open = report_diff_open,
-		.open_arg = &rp,
+		.open = rp->o->open,
+		.open_arg = rp->o->open_arg,
+		.each = rp->parts ? diff_parts_add : NULL,
+		.each_arg = rp->parts,
 		.match = rp->o->match,
 		.stacks = { .filter = rp->o->filter,
 			    .names = rp->o->names,
@@ -544,8 +530,10 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err)
 {
 	bool whole = output_is_text(o->format) && !filter_given(o->filter);
-	struct report_diff rp = { .o = o,
-				  .parts = whole ? diff_parts_new() : NULL };
+	struct report_diff rp = {
+		.o = o,
+		.parts = whole ? diff_parts_new(o->filter, o->names) : NULL
+	};
 	int status = STATUS_OK;
 	int rc = report_diff_load(&rp, s, &status, err);
 

@@ -51,6 +51,7 @@ def check_table(b):
        in_svg.group(6) == "%.2f" % number(row[5]) and
        float(in_svg.group(7)) == float(row[6]),
        "numbers_are_those_of_the_picture", row, in_svg and in_svg.groups())
+    ok(not b.js("return document.querySelector('canvas.side')"), "times_are_drawn_where_there_are_any")
     n = [ask(db, "SELECT count(*) FROM samples")[0][0]
          for db in (before, after)]
     said = b.js("return [...document.querySelectorAll('#changes p')]"
@@ -154,7 +155,7 @@ def check_alike(b):
 
 def check_legend(b):
     """The last colour of the legend is that of a frame that did not change."""
-    b.js("document.querySelector('#changes .key i:last-of-type').id = 'same'")
+    b.js("document.querySelector('#changes .key span:last-child i').id = 'same'")
     said = re.findall(r"\d+", b.js("return getComputedStyle(document"
                                    ".querySelector('#same')).backgroundColor"))
     drawn = b.js("""
