@@ -296,10 +296,17 @@ static void timed_take_code(struct timed *d, const struct path_run *r,
 		l.n--;
 	for (size_t i = 0; i < l.n; i++) {
 		const struct label *f = labels_get(r->labels, l.label[i]);
+		/* what a handler returns to, so that there is one, though its
+		 * own frame may be missing */
+		bool handler = !strcmp(f->name, "__restore_rt") ||
+			       !strcmp(f->name, "__kernel_rt_sigreturn");
 
-		if ((wait_cause_is_own(f) || i + 1 == l.n) &&
+		if ((handler || wait_cause_is_own(f) || i + 1 == l.n) &&
 		    !any_where(i, k, l.label[k] == l.label[i]))
-			timings_add_share(&d->t, row, label_shown(f), 1);
+			timings_add_share(&d->t, row,
+					  handler ? "a signal handler"
+						  : label_shown(f),
+					  1);
 	}
 	free(l.label);
 }
@@ -312,6 +319,8 @@ struct timed_parts {
 	struct path_locks locks;
 	struct compare_program own; /* processes that are no others */
 	int64_t from, to;
+	bool ended; /* the thread of a chain: what is not known then is of
+		     * another one that may have its tid */
 };
 
 /* Returns whether a thread is of another program. */
@@ -406,10 +415,11 @@ static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 		const struct path_code_sample *at =
 			path_code_of(&p->code, g->thread, g->from, g->to, &n);
 
+		if (g->state != CHAIN_UNKNOWN)
+			p->ended = g->state == CHAIN_DEAD;
 		if (g->state == CHAIN_READY) {
 			timed_take_ready(p, g, key);
-		} else if (itself || (g->state != CHAIN_UNBORN &&
-				      g->state != CHAIN_DEAD)) {
+		} else if (itself || (g->state != CHAIN_UNBORN && !p->ended)) {
 			uint32_t row =
 				timed_take_part(p->d, key, g, g->to - g->from);
 
@@ -429,6 +439,7 @@ static void timed_take_whole(struct timed_parts *p, uint32_t thread,
 	int64_t each = (p->to - p->from) / windows + 1;
 	struct chain c = { 0 };
 
+	p->ended = false;
 	for (int64_t from = p->from, to; from < p->to; from = to) {
 		to = p->to - from < each ? p->to : from + each;
 		path_chain(&p->r, thread, from, to, &c);
@@ -713,6 +724,12 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 	raise_to(run->from, d->from);
 	lower_to(run->to, d->to);
 	return d->ask.per ? timed_count(d, db, path, err) : 0;
+}
+
+bool timed_is_lock(const struct timed *d, const struct timings_row *r)
+{
+	return !strncmp(intern_get(&d->t.words, r->key[2]), TIMED_LOCK,
+			strlen(TIMED_LOCK));
 }
 
 bool timed_is_behind(const struct timed *d, const struct timings_row *r)

@@ -57,6 +57,8 @@ void timed_begin(struct timed *d, const struct timed_ask *ask);
 /* Reads a run; those of side 0 first. Returns 0, or -1 and *err. */
 int timed_read(struct timed *d, int side, struct store *db, const char *path,
 	       struct err *err);
+/* Returns whether others waited for a lock meanwhile. */
+bool timed_is_lock(const struct timed *d, const struct timings_row *r);
 /* Returns whether a row is of time behind other programs. */
 bool timed_is_behind(const struct timed *d, const struct timings_row *r);
 /* Returns whether a recording began with a program, and has switches of all

@@ -98,9 +98,8 @@ static void times_put_name(const struct times *d, const struct timings_row *r,
 		"",
 		d->of.ask.by_waker ? " ended by " : second[d->of.ask.what],
 		d->of.ask.what == TIMED_SCHED ? " by "
-		: strncmp(word[2], TIMED_LOCK, strlen(TIMED_LOCK))
-			? " in "
-			: ", while others waited for the ",
+		: timed_is_lock(&d->of, r)    ? ", while others waited for the "
+					      : " in ",
 		r->share ? ready ? " while the CPU ran " : " in "
 		: ready	 ? ", most of it while the CPU ran "
 			 : ", most of it in ",
@@ -133,7 +132,8 @@ static void times_put_growth(const struct timings_change *c, FILE *out)
 
 /* Returns whether a measure of a row is proved to have grown, and may be a
  * cause: that threads wait longer behind other programs is one if those are
- * shown to have more of the CPUs, and not if the program asks for more. */
+ * shown to have more of the CPUs, and not if the program asks for more, so that
+ * there are more such waits, but none is longer. */
 static bool times_grew(const struct times *d, const struct timings_row *r)
 {
 	struct timings_change others;
@@ -142,6 +142,13 @@ static bool times_grew(const struct times *d, const struct timings_row *r)
 		return false;
 	if (!timed_is_behind(&d->of, r))
 		return true;
+	double each[2];
+
+	for (int side = 0; side < 2; side++)
+		each[side] = r->of[TIMINGS_TOTAL].size[side] *
+			     (double)d->of.t.runs[side] / (double)r->n[side];
+	if (each[1] <= each[0])
+		return false;
 	timings_find_run(&d->of.t, true, &others);
 	return others.low > 1;
 }
@@ -151,15 +158,34 @@ static double times_more(const struct timings_row *r)
 	return r->of[TIMINGS_TOTAL].size[1] - r->of[TIMINGS_TOTAL].size[0];
 }
 
+/* The same of all places in which a thread waited for the same: what it
+ * computed is one row, and is not before what it waited for in several. */
+static double times_more_in_all(const struct times *d,
+				const struct timings_row *r)
+{
+	double more = 0;
+
+	if (!d->of.t.parts || r->share || timed_is_lock(&d->of, r))
+		return times_more(r);
+	for (size_t i = 0; i < d->of.t.n; i++) {
+		const struct timings_row *q = &d->of.t.row[i];
+
+		if (q->key[0] == r->key[0] && q->key[1] == r->key[1] &&
+		    !q->share && !timed_is_lock(&d->of, q))
+			more += times_more(q);
+	}
+	return more;
+}
+
 /* Returns the row that most time more is in, and has a measure that grew or, if
  * nothing did, whose own interval says so, or what is likely; NULL: none. What
  * may be idle is one only where nothing else is. own: but what was ready. */
 static const struct timings_row *times_slower_of(const struct times *d,
 						 bool own)
 {
-	const struct timings_row *hint = NULL;
+	const struct timings_row *hint = NULL, *found = NULL;
 
-	for (int idle = 0; idle < 2; idle++)
+	for (int idle = 0; idle < 2 && !found; idle++)
 		for (size_t i = 0; i < d->of.t.n; i++) {
 			const struct timings_row *r =
 				&d->of.t.row[d->of.t.order[i]];
@@ -169,13 +195,15 @@ static const struct timings_row *times_slower_of(const struct times *d,
 			    times_may_idle(d, r) != idle ||
 			    (own && times_is_ready(d, r)))
 				continue;
-			if (times_grew(d, r))
-				return r;
+			if (times_grew(d, r) &&
+			    (!found || times_more_in_all(d, r) >
+					       times_more_in_all(d, found)))
+				found = r;
 			if (!hint &&
 			    (c->low > 1 || (c->hidden && d->of.t.parts)))
 				hint = r;
 		}
-	return hint;
+	return found ?: hint;
 }
 
 /* The same. What computes more waits longer for CPUs, too: what the program
@@ -252,6 +280,8 @@ static void times_tell(const struct times *d, FILE *out)
 		fputs(d->of.t.parts ? "B has more of " : "B spends more in ",
 		      out);
 		times_put_name(d, r, out);
+		if (d->of.of_threads && times_may_idle(d, r))
+			fputs(", which may be idle", out);
 		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
 		fprintf(out, "%s each ", HUMAN_NS(c->size[0]));
 		safe_text_put(out,

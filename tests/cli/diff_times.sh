@@ -100,8 +100,8 @@ with open(out, "w", encoding="ascii") as f:
 END
 }
 
-# waits OUT SEED US [RUN]: a thread that runs 100 us, or RUN, and then waits, woken by an idle CPU, US on average;
-# with RUN it is a program that trace-cmd started, which does so 1000 times
+# waits OUT SEED US [RUN [PLACES]]: a thread that runs 100 us, or RUN, and then waits, woken by an idle CPU, US on
+# average; with RUN it is a program that trace-cmd started, which does so 1000 times, in so many functions in turn
 waits() {
 	python3 - "$@" <<'END'
 import random
@@ -130,8 +130,12 @@ with open(out, "w", encoding="ascii") as f:
         n += 1
         t += (run or 100) * 1e-6 * r.uniform(.9, 1.1)
         switch("w-11", t, w, "S", idle)
+        if len(sys.argv) > 5:
+            f.write("%20s [000] d..2. %.6f: <stack trace>\n => __schedule\n => schedule\n => wait_%d\n"
+                    % ("w-11", t, n % int(sys.argv[5])))
         t += us * 1e-6 * r.lognormvariate(0, .5)
-        f.write("%20s [000] dNh4. %.6f: sched_wakeup: comm=w pid=11 prio=120 target_cpu=000\n" % ("<idle>-0", t))
+        for event in ("waking", "wakeup")[len(sys.argv) < 6:]:
+            f.write("%20s [000] dNh4. %.6f: sched_%s: comm=w pid=11 prio=120 target_cpu=000\n" % ("<idle>-0", t, event))
         t += 5e-6
         switch("<idle>-0", t, idle, "R", w)
     if run:
@@ -142,7 +146,8 @@ END
 # locked OUT SEED US [KEEPER]: a program that trace-cmd started asks thread h 300 times for something on another CPU, and
 # waits for a lock that h has, US on average; h's name ends with the seed; with KEEPER, that runs on the program's CPU for
 # US before it comes back; with R it could have gone on then; with EARLY h's CPU is idle meanwhile, with MORE the
-# program computes longer, with CHILD it forked the keeper
+# program computes longer, with CHILD it forked the keeper,
+# with MANY it asks 20 times as often, with GONE records are lost for a second when it has ended
 locked() {
 	python3 - "$@" <<'END'
 import random
@@ -182,7 +187,7 @@ with open(out, "w", encoding="ascii") as f:
     if "CHILD" in sys.argv:
         line(w, 0, "task_newtask: pid=13 comm=%s clone_flags=1200000 oom_score_adj=0" % keeper)
         line(w, 0, "sched_process_fork: comm=w pid=11 child_comm=%s child_pid=13" % keeper)
-    for n in range(300):
+    for n in range(6000 if "MANY" in sys.argv else 300):
         t += own * 1e-6
         wake(0, w, h, 1)
         t += 2e-6
@@ -203,9 +208,39 @@ with open(out, "w", encoding="ascii") as f:
             switch(1, h, "S", idle[1])
     t += 1e-5
     line(w, 0, "sched_process_exit: comm=w pid=11 prio=120")
+    if "GONE" in sys.argv:
+        switch(0, w, "X", idle[0])
+        t += 1e-3
+        switch(0, idle[0], "R", ("v", 14))
+        t += 1e-3
+        switch(0, ("v", 14), "S", idle[0])
+        f.write("CPU:0 [LOST 9 EVENTS]\n")
+        t += 1
+        switch(0, idle[0], "R", ("v", 14))
     t += 1e-5
     switch(1, idle[1], "R", h)
 END
+}
+
+# handled DB TEXT FRAMES: w's wake-ups of others become samples of a clock, in toil, which main calls, or, if FRAMES
+# is 2, a handler that returns by __restore_rt
+handled() {
+	"$B" ingest -q -f -o "$1" "$2"
+	sqlite3 "$1" "
+CREATE TEMP TABLE m AS SELECT (SELECT max(id) FROM event_type) e, (SELECT max(id) FROM image) i, (SELECT count(*) FROM symbol) y,
+	(SELECT max(id) FROM frame) f, (SELECT max(id) FROM stack) s, (SELECT max(id) FROM raw_chain) r;
+INSERT INTO event_type SELECT e + 1, capture, 'cpu-clock', 'sample', 1, 0, sample_type, 1000000, 0, 1, 1, 1, 0, 0, 300,
+	300000000, NULL, NULL, NULL, 'sample', 'ns' FROM event_type, m WHERE id = 1;
+INSERT INTO image(id, kind, path) SELECT i + 1, 2, '/bin/w' FROM m;
+INSERT INTO symbol(id, image, start, size, name) SELECT y + column1, i + 1, 64 * column1, 64, column2 FROM m,
+	(VALUES (1, 'main'), (2, '__restore_rt'), (3, 'toil'));
+INSERT INTO frame(id, image, off, flags, symbol, symoff) SELECT f + column1, i + 1, 64 * column1 + 16, 0, y + column1, 16
+	FROM m, (VALUES (1), (2), (3));
+INSERT INTO stack(id, parent, frame, depth) SELECT s + column1, s + column2, f + column1, column3 FROM m,
+	(VALUES (1, NULL, 1), (2, 1, 2), (3, $3, $3 + 1));
+INSERT INTO raw_chain(id, stack, addrs) SELECT r + 1, s + 3, zeroblob($3 + 1) FROM m;
+UPDATE event SET type = e + 1, weight = 1000000, uraw = r + 1, payload = NULL FROM m WHERE thread =
+	(SELECT id FROM thread WHERE tid = 11) AND type = (SELECT id FROM event_type WHERE name = 'sched:sched_waking');"
 }
 
 # first TEXT OPTION...: the first sentence of diff has it, wrapped or not
@@ -318,11 +353,33 @@ for i in 1 2 3; do
 	locked z$i.txt 5$i 6000 keep
 	locked zz$i.txt 6$i 6000 keep S MORE
 	locked zc$i.txt 7$i 6000 keep S CHILD
+	locked mk$i.txt 10$i 100 keep S MORE
+	locked ml$i.txt 11$i 100 keep S MANY
+	locked mm$i.txt 12$i 100 '' S MORE
+	handled mh$i.db mm$i.txt 2
+	handled mm$i.db mm$i.txt 1
+	waits wa$i.txt 13$i 50 500 4
+	waits wb$i.txt 14$i 450 800 4
+	waits wc$i.txt 15$i 450 500 4
+	sed -i 's/wait_[0-3]/do_nanosleep/' wc$i.txt
+	locked g$i.txt 8$i 100 "" S GONE
+	locked gg$i.txt 9$i 300 "" S GONE
 	locked n$i.txt 4$i 100 keep R
 	locked o$i.txt 5$i 600 keep R
 done
 first 'B has more of computing by h<N>, while others waited for the lock of take_pipe, ' --wall i?.txt -- j?.txt
 ok "who_held_a_lock_longer_is_named_with_it" $?
+first 'B has more of computing by itself in a signal handler, ' --wall mm?.db -- mh?.db
+ok "what_a_signal_handler_computes_is_named_though_it_has_no_frame" $?
+"$B" diff --wall mk?.txt -- ml?.txt >said 2>err && grep -q ' more  ready behind other programs' said &&
+	! sed '/^A: /,$d' said | grep -q 'of ready'
+ok "a_program_that_asks_more_often_is_not_behind_others" $?
+first 'B has more of waiting for an interrupt by itself in wait_' --wall wa?.txt -- wb?.txt
+ok "what_was_waited_for_in_several_places_is_one_sum" $?
+first 'B has more of in a timer by w in do_nanosleep, which may be idle, ' --wall --comm w wa?.txt -- wc?.txt
+ok "timers_of_threads_may_be_idle" $?
+first 'B has more of computing by h<N>, while' --wall --comm w g?.txt -- gg?.txt
+ok "a_thread_that_ended_is_not_the_one_that_has_its_tid_then" $?
 first 'B spends more in off-cpu w, ' --latency off-cpu i?.txt -- j?.txt && grep -q 'average +1[0-9][0-9]' said
 ok "proved_waits_of_the_scheduler_have_a_length" $?
 for i in 1 2 3; do

@@ -72,7 +72,7 @@ SERVER = {
     "huge-pages": Cause("use_huge|touch|advise|fault|memory"),
     "fork": Cause("start_helper|fork"),
     "spin": Cause("spin_for_turn"),
-    "signals": Cause("on_tick"),
+    "signals": Cause("on_tick|signal handler"),
     "flood": Cause("(ready|interrupt).*(flood|interrupt)"),
     "memory": Cause("(disk|memory).*fetch", run=group("memory", "memory")),
     "swap": Cause("(disk|memory|swap).*walk_table", "larger-table", group("swap", "larger-table")),
