@@ -23,7 +23,7 @@ block() {
 }
 {
 	# Commands are shortened in README.md, and so are the tables.
-	block 'what make demo prints' | grep -v '^\$' | grep . >"$tmp/example"
+	block 'what make demo prints' | grep -v '^\$\|^\.\.\.$' | grep . >"$tmp/example"
 	[ -s "$tmp/example" ] || echo "README.md: has no example"
 	grep -vxFf "$tmp/out" "$tmp/example" |
 		sed 's/^/README.md: the demo does not print: /'
