@@ -2,7 +2,7 @@
  * open files and what was read from them.
  *
  * An object is taken, so that it is in one thread's hands, proved to be still
- * what a new one would be (tried_files.h), used, and given back. It is the
+ * what a new one would be (locate.h), used, and given back. It is the
  * caller who proves that; one that cannot be proved is freed. All symbolizers
  * that share a set have the same options but for those in the key. */
 #pragma once

@@ -72,6 +72,8 @@ static int callsites_read_used(struct pass *p, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Loads the code, and which frames occur where. Returns 0, or -1 and *err; then
+ * too the caller calls callsites_release(). */
 static int callsites_load(struct pass *p, struct err *err)
 {
 	p->code = bare_code_load(maker_read(p->mk, err), p->fr, err);

@@ -1,7 +1,6 @@
 /* proof_inner.h - what the files of proof.h share: a thread's pieces while they
  * are made. For them only. */
 #pragma once
-#include "analyze/causes/loss_ends.h"
 #include "analyze/causes/packed_times.h"
 #include "analyze/causes/proof.h"
 

@@ -42,7 +42,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/causes/loss_ends.h"
 #include "analyze/causes/packed_times.h"
 #include "stitch/base/table.h"
 

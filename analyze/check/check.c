@@ -188,6 +188,8 @@ static bool judge_is_within(const struct check_limit *l, int64_t part,
 	return !wide_less((uint64_t)whole, l->n, (uint64_t)part, ALL);
 }
 
+/* The same of a count. A database may say anything: a few of them can be added
+ * up without an overflow. */
 static int64_t check_count(const struct check_row *r, const char *column)
 {
 	int64_t n = check_int(r, column);

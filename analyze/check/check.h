@@ -150,8 +150,6 @@ int check_sum(struct check *c, const char *name, const char *column,
 	      int64_t *sum, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */
 int64_t check_int(const struct check_row *r, const char *column);
-/* The same of a count. A database may say anything: a few of them can be added
- * up without an overflow. */
 const char *check_text(const struct check_row *r, const char *column);
 bool check_null(const struct check_row *r, const char *column);
 void check_forget(struct check *c);

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fleet/fleet_batch.h"
 #include "analyze/fleet/fleet_schema.h"
 
 struct err;

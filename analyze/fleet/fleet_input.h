@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fleet/fleet_batch.h"
 #include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/intern.h"
 

@@ -11,7 +11,6 @@
 #include "analyze/latency/intervals.h"
 #include "analyze/names/thread_names.h"
 #include "analyze/path/latency_sched.h"
-#include "analyze/path/path_code.h"
 #include "analyze/path/path_run.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/loss_marks.h"

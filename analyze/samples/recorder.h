@@ -1,5 +1,6 @@
-/* recorder.h - how to record what a database lacks, with the recorder that made
- * its captures. */
+/* recorder.h - what was captured, as lines of text that qualify a picture;
+ * and how to record what a database lacks, with the recorder that made its
+ * captures. */
 #pragma once
 #include <stddef.h>
 
@@ -22,3 +23,13 @@ const char *recorder_cure(struct store *db, enum recorder_lack lack,
  * Returns 0, or -1 and *err. */
 int recorder_put_events(struct store *db, const char *const *event, size_t n,
 			struct text_out *out, struct err *err);
+
+struct err;
+struct store;
+
+/* line: without a newline, safe to print, valid during the call. */
+typedef void note_fn(void *arg, const char *line);
+
+/* Calls fn for each note. They are about the whole database, whatever the
+ * filter options select. Returns 0, or -1 and *err. */
+int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err);

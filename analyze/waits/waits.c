@@ -38,6 +38,7 @@ struct wait_pieces {
 	size_t first, end;
 };
 
+/* c, s: borrowed, s for names. */
 static struct wakers *wakers_new(const struct causes *c, const struct stacks *s)
 {
 	struct wakers *w = mem_new(1, sizeof(*w));
@@ -47,7 +48,6 @@ static struct wakers *wakers_new(const struct causes *c, const struct stacks *s)
 	return w;
 }
 
-/* c, s: borrowed, s for names. */
 static void wakers_free(struct wakers *w)
 {
 	if (!w)
@@ -261,6 +261,8 @@ static void waits_add_part(struct waits_parts *p, const struct causes_kernel *k,
 	}
 }
 
+/* Finds the kernels with context switches, and after all of these the captures
+ * with measured waits. Returns 0, or -1 and *err. */
 static int waits_parts_load(struct waits_parts *p, struct store *db,
 			    struct err *err)
 {
@@ -276,7 +278,6 @@ static int waits_parts_load(struct waits_parts *p, struct store *db,
 	return s ? 0 : -1;
 }
 
-/* Returns 1 and the next measured wait, 0 at the end, or -1 and *err. */
 static void waits_part_release(struct waits_part *p)
 {
 	free(p->lost.span);
@@ -291,8 +292,6 @@ static void waits_part_release(struct waits_part *p)
 				  .measured = p->measured };
 }
 
-/* Finds the kernels with context switches, and after all of these the captures
- * with measured waits. Returns 0, or -1 and *err. */
 static void waits_parts_release(struct waits_parts *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -461,6 +460,7 @@ static void waits_place(struct waits_part *p, struct waits_measured *w,
 	w->told = waits_is_reported(p, w->tid, w->from, w->from);
 }
 
+/* Returns 1 and the next measured wait, 0 at the end, or -1 and *err. */
 static int waits_part_next(struct waits_part *p, struct waits_measured *out,
 			   struct err *err)
 {

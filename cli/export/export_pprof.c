@@ -8,25 +8,25 @@
  * and without an interpreter's functions, for example) is two locations with
  * one address. */
 
-#include "analyze/samples/code.h"
 #include "analyze/names/code_place.h"
-#include "cli/export/export.h"
+#include "analyze/samples/code.h"
 #include "analyze/samples/filter.h"
+#include "analyze/samples/recorder.h"
 #include "analyze/stacks/label.h"
-#include "analyze/samples/notes.h"
-#include "cli/output/out.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/traced.h"
-#include "schema/columns.h"
+#include "cli/export/export.h"
+#include "cli/export/proto.h"
+#include "cli/output/out.h"
+#include "cli/output/say.h"
 #include "cli/server/server.h"
+#include "formats/pack.h"
+#include "schema/columns.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 #include "stitch/text/json.h"
-#include "cli/export/proto.h"
-#include "cli/output/say.h"
-#include "formats/pack.h"
-#include "stitch/base/intern.h"
 
 /* ---- the messages of profile.proto, gzipped
  *

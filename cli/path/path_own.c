@@ -5,17 +5,17 @@
 #include <inttypes.h>
 
 #include "analyze/causes/account.h"
-#include "analyze/causes/chain.h"
 #include "analyze/causes/causes.h"
-#include "analyze/stacks/stack_names.h"
+#include "analyze/causes/chain.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
-#include "analyze/path/path_code.h"
-#include "stitch/text/human.h"
-#include "stitch/text/safe_text.h"
+#include "analyze/path/path_run.h"
+#include "analyze/stacks/stack_names.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 
 #define OWN_SHOWN 5
 

@@ -1,16 +1,16 @@
 /* path_print.c - the answers of the command path: which one the options ask
  * for. */
-#include "cli/path/path.h"
-#include "analyze/latency/files.h"
-#include "analyze/path/path_code.h"
-#include "cli/args/status.h"
-#include "stitch/text/json.h"
 #include "analyze/causes/causes.h"
+#include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
+#include "analyze/path/path_run.h"
+#include "cli/args/status.h"
 #include "cli/output/term.h"
+#include "cli/path/path.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 #include "stitch/text/human.h"
+#include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 
 /* ---- --of: all calls, slices or requests of one name */

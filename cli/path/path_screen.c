@@ -3,14 +3,14 @@
 
 #include <inttypes.h>
 
-#include "analyze/path/path_code.h"
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
-#include "stitch/text/human.h"
-#include "stitch/text/safe_text.h"
+#include "analyze/path/path_run.h"
 #include "cli/output/span_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 
 #define WHY_WIDTH 47 /* columns of "why" */
 #define LINE_WIDTH 79

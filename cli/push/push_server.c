@@ -10,7 +10,6 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "analyze/fleet/fleet_batch.h"
 #include "stitch/base/now.h"
 
 /* A column that only servers have. */

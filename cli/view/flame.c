@@ -3,7 +3,6 @@
 
 #include "analyze/stacks/label.h"
 #include "stitch/text/human.h"
-#include "analyze/stacks/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
 #include "analyze/stacks/sums.h"

@@ -5,7 +5,6 @@
 #include "analyze/stacks/report_rows.h"
 #include "stitch/text/cut.h"
 #include "stitch/text/human.h"
-#include "analyze/stacks/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
 #include "analyze/stacks/sums.h"

@@ -1,9 +1,8 @@
 /* join.h - joins deferred chains to samples, and finds out why one is missing.
  *
  * See backstitch-formats(5), "Deferred stacks: join rules" and "Failure modes".
- * Parts: cookies.h (what is known about each cookie), pending_requests.h
- * (samples that wait, and what perf would show), missing_reason.h (why a half
- * is missing), sessions.h (captures of one kernel, and their threads).
+ * Parts: cookies.h (what is known about each cookie), missing_reason.h (why a
+ * half is missing), sessions.h (captures of one kernel, and their threads).
  *
  * The key is (cookie, tid) within the captures of one kernel. The nonces of
  * processes that unwind themselves (unwinders.h) are cookies of a separate
@@ -15,8 +14,11 @@
  * work for a record is O(1). */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/table.h"
+#include "stitch/fact.h"
 #include "stitch/join/contradictions.h"
 #include "stitch/join/join_data.h"
 #include "stitch/tasks/join_task.h"
@@ -74,3 +76,47 @@ void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 void join_last(struct join *jn, uint16_t source, int64_t time);
 /* Outputs everything that still waits. */
 void join_end(struct join *jn);
+
+/* perf 7.2 joins by the next chain of a thread id (backstitch-formats(5),
+ * "Deferred stacks: how perf joins"): it holds a sample with a cookie until any
+ * chain of the same tid comes, and outputs it with that chain if the cookies
+ * are equal, else without. It does not distinguish the incarnations of a tid,
+ * nor the tasks with tid -1. It also holds a sample that follows its own chain.
+ *
+ * Call order: pending_requests_new() for a sample; pending_requests_chain() for
+ * each chain and pending_requests_decided() for each verdict, in any order; the
+ * later of the two outputs the fact. pending_requests_end() after the last
+ * verdict. The work for a sample is O(1), however many are held. Pointers are
+ * valid until the next pending_requests_new(). */
+
+struct fact_queue;
+struct join_chain;
+
+struct pending_request {
+	struct fact_request r;
+	int64_t time;
+	uint32_t execs; /* join_task.execs at the time of the sample */
+	int32_t tid;
+	uint16_t source;
+	bool held;    /* perf still holds the sample */
+	bool decided; /* the verdict is known */
+	/* Without a verdict, next links the requests of a cookie. With a
+	 * verdict, both link the requests in the order of their verdicts. 0:
+	 * none. */
+	uint32_t next, prev;
+	uint32_t left, right; /* if held: the ring of its tid */
+};
+
+struct pending_requests {
+	struct fact_queue *out;
+	struct pending_request *wait; /* [0] is unused */
+	size_t n, cap, used;
+	uint32_t free;
+	uint32_t oldest, newest; /* list of requests with a verdict that are
+				  * still held; 0: none */
+	struct table by_tid;	 /* the first held request of each tid */
+	/* By source: the largest event id that perf has output, of samples that
+	 * it outputs at once too. The caller has it reach each source. */
+	uint32_t *given;
+	size_t n_given, cap_given;
+};

@@ -61,6 +61,7 @@ static void region_node_put(struct region_node *nd)
 	free_all(nd->item, nd);
 }
 
+/* Returns the same regions once more, for regions_release(). */
 static struct regions regions_share(const struct regions *rs)
 {
 	if (rs->node)
@@ -298,6 +299,9 @@ static struct regions regions_put_in(struct regions *rs, size_t i,
 	return right;
 }
 
+/* Inserts r before region i (0..n), or removes region i. held, which may be
+ * NULL, counts the regions and links that are copied because they are shared,
+ * until they are freed. */
 static void regions_insert(struct regions *rs, size_t i, const struct region *r,
 			   size_t *held)
 {
@@ -362,9 +366,6 @@ static void regions_take_out(struct regions *rs, size_t i, size_t *held)
 		rs->last = region_node_last(nd);
 }
 
-/* Inserts r before region i (0..n), or removes region i. held, which may be
- * NULL, counts the regions and links that are copied because they are shared,
- * until they are freed. */
 static void regions_remove(struct regions *rs, size_t i, size_t *held)
 {
 	regions_take_out(rs, i, held);

@@ -63,7 +63,6 @@ struct region regions_get(const struct regions *rs, size_t i);
 typedef void region_fn(void *arg, const struct region *r);
 void regions_each(const struct regions *rs, bool told, region_fn *fn,
 		  void *arg);
-/* Returns the same regions once more, for regions_release(). */
 void regions_release(struct regions *rs);
 
 /* A child of clone(CLONE_VM), as vfork() and posix_spawn() make it, runs in its

@@ -13,7 +13,6 @@
 #include "symbolize/dwarf/line_table.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/files/debugfile.h"
 #include "symbolize/files/locate.h"
 
 #define PATH_BYTES 4096

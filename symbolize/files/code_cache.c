@@ -16,7 +16,7 @@
 
 #define CODE_CACHE_MAGIC "bs code\1"
 /* Addresses of a file: 2 MiB. Of cc1 a minute of a compile has 20,000. */
-#define PLACES_MAX ((size_t)1 << 18)
+#define CODE_PLACES_MAX ((size_t)1 << 18)
 
 struct code_cache {
 	char *file;		  /* that it is of */
@@ -52,7 +52,7 @@ static bool code_cache_read(struct code_cache *c, struct bytes *b)
 	const size_t n = bytes_left(b) / sizeof(*c->place);
 
 	if (h.rules != CODE_RULES || memcmp(h.id, now->id, sizeof(h.id)) != 0 ||
-	    h.changed != now->changed || n > PLACES_MAX ||
+	    h.changed != now->changed || n > CODE_PLACES_MAX ||
 	    bytes_left(b) % sizeof(*c->place))
 		return false;
 	mem_grow(c->place, c->cap, n);
@@ -180,7 +180,7 @@ bool code_cache_find(const struct code_cache *c, uint64_t vaddr,
 
 void code_cache_note(struct code_cache *c, uint64_t vaddr, unsigned int said)
 {
-	if (!c || !c->path[0] || c->n == PLACES_MAX ||
+	if (!c || !c->path[0] || c->n == CODE_PLACES_MAX ||
 	    vaddr >> (64 - CODE_CACHE_BITS))
 		return;
 	*mem_add(c->place, c->n, c->cap) = vaddr << CODE_CACHE_BITS | said;

@@ -1,21 +1,97 @@
-/* locate.c - where the file of an image may be, best place first. */
+/* locate.c - where the file of an image may be, and its separate debug file;
+ * and which files were looked for. */
 #include "symbolize/files/locate.h"
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <lzma.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "stitch/tasks/frame.h"
+#include "stitch/base/bytes.h"
 #include "stitch/base/log.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 #include "stitch/files/path.h"
+#include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
-#include "symbolize/files/tried_files.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
+
+#define NS 1000000000u
+/* Times of files have the resolution of the kernel's tick or, on other file
+ * systems, of up to two seconds. */
+#define YOUNG ((uint64_t)2 * NS)
+
+static uint64_t tried_files_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS + (uint64_t)t->tv_nsec;
+}
+
+static void tried_files_identify(struct tried_path *p)
+{
+	struct stat st;
+
+	memset(p->id, 0, sizeof(p->id));
+	p->changed = 0;
+	if (stat(p->path, &st))
+		return;
+	p->id[0] = st.st_dev;
+	p->id[1] = st.st_ino;
+	p->id[2] = (uint64_t)st.st_size;
+	p->id[3] = tried_files_ns(&st.st_mtim);
+	p->changed = tried_files_ns(&st.st_ctim);
+}
+
+void tried_files_add(struct tried_files *t, const char *path)
+{
+	struct tried_path *p = NULL;
+
+	if (!t)
+		return;
+	/* Searched again: it may have been created meanwhile. */
+	for (size_t i = 0; i < t->n && !p; i++)
+		if (!strcmp(t->p[i].path, path))
+			p = &t->p[i];
+	if (!p) {
+		p = mem_add(t->p, t->n, t->cap);
+		*p = (struct tried_path){ .path = mem_strdup(path) };
+	}
+	tried_files_identify(p);
+	t->young |= p->changed + YOUNG > (uint64_t)now_wall_ns();
+}
+
+bool tried_files_unchanged(const struct tried_files *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct tried_path now = { .path = t->p[i].path };
+
+		tried_files_identify(&now);
+		if (memcmp(now.id, t->p[i].id, sizeof(now.id)) != 0 ||
+		    (t->p[i].changed && now.changed != t->p[i].changed))
+			return false;
+	}
+	return true;
+}
+
+bool tried_files_can_tell(const struct tried_files *t)
+{
+	return !any_where(t->n, i,
+			  t->p[i].id[1] &&
+				  (!strncmp(t->p[i].path, "/proc/", 6) ||
+				   !strncmp(t->p[i].path, "/sys/", 5)));
+}
+
+void tried_files_release(struct tried_files *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->p[i].path);
+	free(t->p);
+	memset(t, 0, sizeof(*t));
+}
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -163,8 +239,9 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	out->adding = FOUND_BY_ID;
 }
 
-void locate_image(const struct symbolizer *sy, const struct image *img,
-		  struct places *out)
+/* Adds places of the file that was mapped. */
+static void locate_image(const struct symbolizer *sy, const struct image *img,
+			 struct places *out)
 {
 	char id[64];
 
@@ -190,8 +267,9 @@ void locate_image(const struct symbolizer *sy, const struct image *img,
 	places_add_fetched(sy, img, "executable", out);
 }
 
-void locate_debug(const struct symbolizer *sy, const struct image *img,
-		  struct places *out)
+/* Adds places of its debug file by build-id and path. img->path may be NULL. */
+static void locate_debug(const struct symbolizer *sy, const struct image *img,
+			 struct places *out)
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	char id[64];
@@ -245,10 +323,11 @@ const char *locate_recorded(const struct image *img)
 	return locate_usable_path(img) ? img->path : NULL;
 }
 
-/* The name comes from the file: only a plain file name is accepted. */
-void locate_link(const struct symbolizer *sy, const struct image *img,
-		 const struct elf_file *ef, const char *name,
-		 struct places *out)
+/* Adds places of the file named by .gnu_debuglink of ef. The name comes from
+ * the file: only a plain file name is accepted. */
+static void locate_link(const struct symbolizer *sy, const struct image *img,
+			const struct elf_file *ef, const char *name,
+			struct places *out)
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 
@@ -267,9 +346,11 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	}
 }
 
-/* dwz writes "../../.dwz/NAME", relative to the place of the debug file. */
-void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
-		   const char *name, struct places *out)
+/* Adds places of the file named by .gnu_debugaltlink of ef. dwz writes
+ * "../../.dwz/NAME", relative to the place of the debug file. */
+static void locate_shared(const struct symbolizer *sy,
+			  const struct elf_file *ef, const char *name,
+			  struct places *out)
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	const char *below = strstr(name, ".dwz/");
@@ -407,8 +488,10 @@ void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 			   sy->opts.home, id);
 }
 
-struct elf_file *places_open(const struct places *p, const uint8_t *id,
-			     size_t id_len)
+/* Opens the first file with the build-id of a file that was found already, such
+ * as a debug file of it. NULL: there is none. */
+static struct elf_file *places_open(const struct places *p, const uint8_t *id,
+				    size_t id_len)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
@@ -601,5 +684,147 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 	report_file(sy, ef->path);
 	report_status(sy, ef->no_code ? IMAGE_UNVERIFIED : IMAGE_NAMED);
 	elf_file_close(ef);
+	return true;
+}
+
+/* Compares the CRC-32 of the whole file with the one in .gnu_debuglink. */
+static bool debugfile_has_crc(const struct elf_file *ef, uint32_t want)
+{
+	unsigned char buf[65536];
+	uint32_t crc = 0;
+	off_t pos = 0;
+	ssize_t n;
+
+	while ((n = pread(ef->fd, buf, sizeof(buf), pos)) > 0) {
+		crc = lzma_crc32(buf, (size_t)n, crc);
+		pos += n;
+	}
+	return crc == want;
+}
+
+/* Reads the name at the start of a section; *b is left on the bytes after. */
+static bool debugfile_read_link(const struct elf_file *ef, const char *section,
+				struct bytes *b, const char **name)
+{
+	struct elf_section s;
+
+	if (!elf_section_find(ef, section, &s))
+		return false;
+	Elf_Data *d = elf_section_data(&s);
+	if (!d)
+		return false;
+	bytes_init(b, d->d_buf, d->d_size, ef->path, 0, ef->swap);
+	return !bytes_str(b, name, NULL);
+}
+
+/* Opens the first place with the build-id, or downloads the file. */
+static struct elf_file *debugfile_by_id(struct symbolizer *sy,
+					const struct image *img,
+					struct places *p)
+{
+	struct elf_file *ef = places_open(p, img->id, img->id_len);
+
+	if (!ef && fetch_file(sy, FETCH_DEBUG, img->id, img->id_len)) {
+		places_release(p);
+		locate_debug(sy, img, p);
+		ef = places_open(p, img->id, img->id_len);
+	}
+	return ef;
+}
+
+struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
+				const struct elf_file *ef)
+{
+	struct image found = *img;
+	struct places p = { .tried = sy->tried };
+	struct elf_file *debug = NULL;
+	struct bytes b;
+	const char *name;
+	bool linked = debugfile_read_link(ef, ".gnu_debuglink", &b, &name);
+	uint32_t crc = 0;
+
+	found.id_len = ef->id_len;
+	memcpy(found.id, ef->id, sizeof(found.id));
+	locate_debug(sy, &found, &p);
+	if (linked)
+		locate_link(sy, &found, ef, name, &p);
+	if (ef->id_len) {
+		debug = debugfile_by_id(sy, &found, &p);
+	} else if (linked && !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
+		   !bytes_u32(&b, &crc, NULL)) {
+		for (size_t i = 0; i < p.n && !debug; i++) {
+			debug = elf_file_open(p.path[i], NULL);
+			if (debug && !debugfile_has_crc(debug, crc)) {
+				elf_file_close(debug);
+				debug = NULL;
+			}
+		}
+	}
+	places_release(&p);
+	return debug;
+}
+
+struct elf_file *debugfile_shared(struct symbolizer *sy,
+				  const struct elf_file *ef)
+{
+	struct places p = { .tried = sy->tried };
+	struct image img = { .kind = IMAGE_FILE };
+	struct bytes b;
+	const char *name;
+
+	if (!debugfile_read_link(ef, ".gnu_debugaltlink", &b, &name))
+		return NULL;
+	size_t len = bytes_left(&b);
+	if (!len || len > sizeof(img.id))
+		return NULL;
+	memcpy(img.id, b.pos, len);
+	img.id_len = (uint8_t)len;
+	locate_debug(sy, &img, &p);
+	locate_shared(sy, ef, name, &p);
+	struct elf_file *found = debugfile_by_id(sy, &img, &p);
+
+	places_release(&p);
+	return found;
+}
+
+struct elf_file *debugfile_copy(const struct symbolizer *sy,
+				const struct image *img,
+				const struct elf_file *ef, debugfile_fn *fn,
+				void *arg)
+{
+	struct places p = { .tried = sy->tried };
+	struct elf_file *copy = NULL;
+
+	if (!ef->id_len)
+		return NULL;
+	locate_image(sy, img, &p);
+	for (size_t i = 0; i < p.n && !copy; i++) {
+		copy = elf_file_open(p.path[i], NULL);
+		if (copy &&
+		    (!elf_same_id(copy->id, copy->id_len, ef->id, ef->id_len) ||
+		     !fn(arg, copy))) {
+			elf_file_close(copy);
+			copy = NULL;
+		}
+	}
+	places_release(&p);
+	return copy;
+}
+
+bool debugfile_try(struct symbolizer *sy, const struct image *img,
+		   const struct elf_file *ef, debugfile_fn *fn, void *arg,
+		   struct elf_file **debug)
+{
+	if (fn(arg, ef))
+		return true;
+	*debug = debugfile_open(sy, img, ef);
+	if (*debug && fn(arg, *debug))
+		return true;
+	struct elf_file *copy = debugfile_copy(sy, img, ef, fn, arg);
+
+	if (!copy)
+		return false;
+	elf_file_close(*debug);
+	*debug = copy;
 	return true;
 }

@@ -1,4 +1,5 @@
-/* locate.h - where the file of an image may be, best place first.
+/* locate.h - where the file of an image may be, best place first, and the
+ * separate file with its symbols or debug information.
  *
  * The locate_*() functions append paths to a list; locate_open() opens the
  * first that is the image's file, as identity.h judges it. Nothing here uses
@@ -24,19 +25,6 @@ struct places {
 
 /* Returns the path of an image if it may name a file, else NULL. */
 const char *locate_recorded(const struct image *img);
-/* Adds places of the file that was mapped. */
-void locate_image(const struct symbolizer *sy, const struct image *img,
-		  struct places *out);
-/* Adds places of its debug file by build-id and path. img->path may be NULL. */
-void locate_debug(const struct symbolizer *sy, const struct image *img,
-		  struct places *out);
-/* Adds places of the file named by .gnu_debuglink of ef. */
-void locate_link(const struct symbolizer *sy, const struct image *img,
-		 const struct elf_file *ef, const char *name,
-		 struct places *out);
-/* Adds places of the file named by .gnu_debugaltlink of ef. */
-void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
-		   const char *name, struct places *out);
 /* Adds places of a -gsplit-dwarf file of one unit of ef. folder is where the
  * unit was compiled; NULL: unknown. */
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
@@ -52,10 +40,6 @@ void locate_boot(const struct symbolizer *sy, struct places *out);
 /* Adds the copy of kallsyms in perf's cache. */
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out);
-/* Opens the first file with the build-id of a file that was found already, such
- * as a debug file of it. NULL: there is none. */
-struct elf_file *places_open(const struct places *p, const uint8_t *id,
-			     size_t id_len);
 /* Opens the file of an image: the one that was mapped, this process's vdso, or
  * vmlinux. *said: how sure it is; if NULL is returned, why there is none: the
  * status of the image. */
@@ -74,3 +58,57 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
  * none. *said: as locate_open() does. */
 bool locate_report(struct symbolizer *sy, const struct image *img,
 		   struct identity_answer *said);
+
+struct tried_path {
+	char *path; /* owned */
+	/* device, inode, size, mtime in ns; all 0: no such file */
+	uint64_t id[4];
+	uint64_t changed; /* ctime in ns; 0: unknown */
+};
+
+struct tried_files {
+	struct tried_path *p;
+	size_t n, cap;
+	/* One was changed so shortly before it was looked for that the times
+	 * of a later change may be the same. */
+	bool young;
+};
+
+/* Records that path was searched for. Does nothing if t is NULL. */
+void tried_files_add(struct tried_files *t, const char *path);
+/* Returns whether all files are what they were, as far as times and inodes
+ * tell, or are still not there. */
+bool tried_files_unchanged(const struct tried_files *t);
+/* Returns whether that can be told: files that the kernel makes up have no such
+ * identity. */
+bool tried_files_can_tell(const struct tried_files *t);
+void tried_files_release(struct tried_files *t);
+
+struct elf_file;
+struct image;
+struct symbolizer;
+
+/* Opens the debug file of ef, downloading it if allowed. It must have the
+ * build-id of ef or, if ef has none, the checksum in its debug link; a matching
+ * name is not enough. Returns NULL if there is none. */
+struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
+				const struct elf_file *ef);
+/* Opens the file into which dwz moved what several files share, proved by
+ * the build-id in ef. Returns NULL if ef has no such link or the file is not
+ * found. */
+struct elf_file *debugfile_shared(struct symbolizer *sy,
+				  const struct elf_file *ef);
+/* Opens another copy of ef, with the same build-id, that fn accepts. strip
+ * keeps the build-id, so perf's cache may hold the stripped copy of a program.
+ * Returns NULL if there is none. */
+typedef bool debugfile_fn(void *arg, const struct elf_file *ef);
+struct elf_file *debugfile_copy(const struct symbolizer *sy,
+				const struct image *img,
+				const struct elf_file *ef, debugfile_fn *fn,
+				void *arg);
+/* Calls fn for ef, its debug file and other copies, in this order, until it
+ * returns true. Returns false if it never does. *debug, NULL before: the debug
+ * file or the copy that was opened, for the caller to close. */
+bool debugfile_try(struct symbolizer *sy, const struct image *img,
+		   const struct elf_file *ef, debugfile_fn *fn, void *arg,
+		   struct elf_file **debug);

@@ -220,6 +220,8 @@ static void name_cache_put_items(struct name_cache_output *o, const void *item,
 		name_cache_put(o, (const char *)item + i * size, bytes);
 }
 
+/* Writes the entries, which are sorted, to m->path. Returns false if that
+ * fails, which only costs the next run time. */
 static bool name_cache_save(struct name_cache *m)
 {
 	struct name_cache_output o = { .n = 0 };

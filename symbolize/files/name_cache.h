@@ -14,7 +14,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/symbol.h"
-#include "symbolize/files/tried_files.h"
+#include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"
 
 #define NO_TEXT UINT32_MAX /* no string */
@@ -99,8 +99,6 @@ bool name_cache_write_file(struct name_cache_output *o, char *path);
 /* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
  * which m->note then says. */
 void name_cache_load(struct name_cache *m);
-/* Writes the entries, which are sorted, to m->path. Returns false if that
- * fails, which only costs the next run time. */
 void name_cache_release(struct name_cache *m);
 /* Deletes the least recently used files if the folder is too large. */
 void name_cache_prune(const struct symbolizer *sy);

@@ -10,7 +10,6 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/line_table.h"

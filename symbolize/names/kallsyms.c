@@ -19,7 +19,6 @@
 #include "stitch/files/named_file.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/tried_files.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/symtab.h"
 #include "symbolize/names/live_modules.h"

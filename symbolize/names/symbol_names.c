@@ -6,7 +6,6 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/symtab.h"
-#include "symbolize/files/debugfile.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/names/demangle.h"
 #include "symbolize/symbolizer.h"

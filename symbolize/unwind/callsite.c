@@ -18,7 +18,7 @@
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/plt.h"
 #include "symbolize/files/code_cache.h"
-#include "symbolize/files/tried_files.h"
+#include "symbolize/files/locate.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/sframe/sframe.h"
 #include "symbolize/symbolizer.h"

@@ -3,13 +3,13 @@
 #pragma once
 #include <stdbool.h>
 
-#include "symbolize/files/identity.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/symtab.h"
-#include "symbolize/files/tried_files.h"
+#include "symbolize/files/identity.h"
+#include "symbolize/files/locate.h"
 #include "symbolize/unwind/frame_share.h"
 
 struct symbolizer_cache;

@@ -12,8 +12,6 @@
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/code_cache.h"
-#include "symbolize/files/debugfile.h"
-#include "symbolize/files/locate.h"
 #include "symbolize/sframe/sframe.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/symbolizer_cache.h"

@@ -18,7 +18,7 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/files/identity.h"
-#include "symbolize/files/tried_files.h"
+#include "symbolize/files/locate.h"
 
 struct callsite_file;
 struct cfi;

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "analyze/stacks/calls.h"
+#include "analyze/stacks/sums.h"
 #include "tests/unit/run.h"
 
 /* Stacks, outermost first. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "schema/db/db.h"
-#include "schema/merge/database_times.h"
+#include "schema/merge/merge.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 

@@ -1,7 +1,7 @@
 /* pending_requests.c - what perf 7.2, and the rule of the next chain of a
  * thread id, would have shown for each sample: backstitch-formats(5), "Deferred
  * stacks: how perf joins". */
-#include "stitch/join/pending_requests.h"
+#include "stitch/join/join.h"
 
 #include "tests/unit/joins.h"
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "analyze/fleet/fleet_batch.h"
 #include "cli/version.h"
 #include "formats/pack.h"
 #include "stitch/base/err.h"
