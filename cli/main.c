@@ -13,7 +13,6 @@
 #include "cli/commands/help.h"
 #include "cli/args/options.h"
 #include "cli/output/out.h"
-#include "cli/output/pager.h"
 #include "cli/output/say.h"
 #include "cli/process/signals.h"
 #include "cli/output/term.h"

@@ -11,7 +11,6 @@
 
 #include "formats/bundle.h"
 #include "formats/input.h"
-#include "formats/libarchive.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "formats/libarchive.h"
+#include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"

@@ -5,6 +5,7 @@
 #pragma once
 #include <stddef.h>
 
+struct gunzip;
 struct err;
 struct pack;
 struct pack_zstd;
@@ -31,3 +32,18 @@ size_t pack_zstd_room(size_t n);
  * *len, or -1 and *err. The same bytes give the same result. */
 int pack_zstd_put(struct pack_zstd *p, const void *data, size_t n, void *to,
 		  size_t *len, struct err *err);
+
+/* ---- unpacks a gzip stream that comes in pieces, and proves its end.
+ *
+ * Call order: gunzip_new(), any number of gunzip_add(), gunzip_finish(),
+ * gunzip_free(). */
+
+/* put takes the plain bytes, in pieces of at most 64 KB. */
+struct gunzip *gunzip_new(pack_fn *put, void *arg);
+void gunzip_free(struct gunzip *g); /* NULL is fine */
+/* Takes the next n packed bytes. Returns 0, or -1 and *err if they are damaged,
+ * or put() failed. */
+int gunzip_add(struct gunzip *g, const void *data, size_t n, struct err *err);
+/* Returns 0 if the stream came to its end and its check sum is right, or -1 and
+ * *err. */
+int gunzip_finish(const struct gunzip *g, struct err *err);

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <archive.h>
+#include <archive_entry.h>
 
 struct err;
 struct unpack;
@@ -29,3 +31,64 @@ int unpack_check(const char *path, uint64_t packed, uint64_t plain,
 /* Returns all plain bytes of a gzip or zstd file, which the caller frees; NULL
  * if it is not compressed, damaged, or has more than max bytes. */
 unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len);
+
+/* ---- the functions of libarchive, which is loaded when an archive
+ * or an xz or bzip2 file is read or written: linked, it and the libraries that
+ * it needs (libxml2, ICU, that of C++) take half the time of a short command at
+ * each start. */
+
+/* Those that are called, as C(NAME) for archive_NAME(). */
+#define ARCHIVE_CALLS(C)                                                       \
+	C(entry_filetype)                                                      \
+	C(entry_free)                                                          \
+	C(entry_hardlink)                                                      \
+	C(entry_mtime)                                                         \
+	C(entry_mtime_is_set)                                                  \
+	C(entry_new)                                                           \
+	C(entry_pathname)                                                      \
+	C(entry_pathname_utf8)                                                 \
+	C(entry_set_filetype)                                                  \
+	C(entry_set_mtime)                                                     \
+	C(entry_set_pathname)                                                  \
+	C(entry_set_perm)                                                      \
+	C(entry_set_size)                                                      \
+	C(error_string)                                                        \
+	C(filter_bytes)                                                        \
+	C(filter_count)                                                        \
+	C(format)                                                              \
+	C(read_data_block)                                                     \
+	C(read_data)                                                           \
+	C(read_free)                                                           \
+	C(read_header_position)                                                \
+	C(read_new)                                                            \
+	C(read_next_header)                                                    \
+	C(read_open)                                                           \
+	C(read_open_filename)                                                  \
+	C(read_support_filter_bzip2)                                           \
+	C(read_support_filter_gzip)                                            \
+	C(read_support_filter_xz)                                              \
+	C(read_support_filter_zstd)                                            \
+	C(read_support_format_raw)                                             \
+	C(read_support_format_tar)                                             \
+	C(read_support_format_zip_seekable)                                    \
+	C(read_support_format_zip_streamable)                                  \
+	C(write_add_filter)                                                    \
+	C(write_close)                                                         \
+	C(write_data)                                                          \
+	C(write_free)                                                          \
+	C(write_header)                                                        \
+	C(write_new)                                                           \
+	C(write_open_fd)                                                       \
+	C(write_set_bytes_in_last_block)                                       \
+	C(write_set_filter_option)                                             \
+	C(write_set_format_pax_restricted)
+
+#define ARCHIVE_CALL_MEMBER(name) __typeof__(archive_##name) *name;
+struct archive_calls {
+	ARCHIVE_CALLS(ARCHIVE_CALL_MEMBER)
+};
+#undef ARCHIVE_CALL_MEMBER
+
+/* Loads the library once, until the program ends; not for several threads at a
+ * time. Returns its functions, or NULL and *err (ERR_USAGE). */
+const struct archive_calls *libarchive_load(struct err *err);

@@ -43,7 +43,7 @@ def marks():
     for path in [f for room in ("samples", "names", "stacks", "causes", "latency",
                           "waits", "diffs")
                  for f in glob.glob("analyze/%s/*.[ch]" % room)] + glob.glob("cli/tables/a*.c") + [
-            "cli/tables/report_tree.c", "cli/pictures/flame_offcpu.c"]:
+            "cli/tables/report_table.c", "cli/pictures/flame_draw.c"]:
         if path.endswith(("chains.c", "word_meanings.c", "short_name.c")):
             continue        # perf's words; the entries; parts of symbols
         code = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)

@@ -216,17 +216,16 @@ void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev)
 	in->what = irqs_text(q, text);
 }
 
-void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard)
+void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind)
 {
 	struct irq_cpu *c = irqs_cpu(q, cpu);
-	const struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
 
 	if (!c)
 		return;
-	if (in && in->kind == kind && (kind != IRQ_TIMER || in->hard == hard))
+	if (c->n && c->open[c->n - 1].kind == kind)
 		c->n--;
-	else if (kind != IRQ_TIMER) /* of a timer the entry may be left out */
-		c->n = 0;	    /* beginnings or ends were lost */
+	else
+		c->n = 0; /* beginnings or ends were lost */
 }
 
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,

@@ -3,6 +3,7 @@
  * Every command understands its own table and common_opts. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cli/args/command.h"
 
@@ -51,3 +52,16 @@ void options_walk_named(const struct opt *opts, const char *names,
 /* Calls fn for these, and then for all others. */
 void options_walk_ranked(const struct opt *opts, const char *names,
 			 option_fn *fn, void *arg);
+
+/* ---- finds the word that somebody may have meant. */
+
+/* Nothing is near a word that is longer. */
+#define NEAREST_MAX 48
+/* Finds the word nearest to what was typed: start with best NULL and offer all
+ * words. best stays NULL if no word is near enough. */
+struct nearest {
+	const char *typed;
+	const char *best;
+	size_t distance;
+};
+void nearest_offer(struct nearest *near, const char *word);

@@ -4,13 +4,448 @@
 #include <limits.h>
 
 #include "analyze/check/check.h"
-#include "analyze/names/short_name.h"
 #include "cli/check/check_print.h"
-#include "cli/output/lines.h"
+#include "analyze/names/short_name.h"
+#include "cli/output/grid.h"
 #include "cli/output/out.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
-#include "stitch/text/safe_text.h"
+#include "stitch/files/path.h"
+#include "stitch/image_status.h"
+#include "stitch/text/human.h"
+
+/* ---- what check says about stacks that were walked through code without frame
+ * pointers: impossible frames, and functions that they end in */
+
+#define IMAGES 3
+#define FUNCTIONS 3
+/* Tell of code in no mapping if it is this percentage of the samples. */
+#define UNMAPPED_PERCENT 1
+
+/* Samples in code of no mapping, if they are many. */
+static int put_unmapped(struct check *c, struct lines *l, struct err *err)
+{
+	struct check_row r;
+
+	if (check_open(c, "unmapped", &r, err) < 0)
+		return -1;
+	if (!check_next(&r))
+		return 0;
+
+	int64_t all = check_int(&r, "samples");
+	int64_t bare = check_int(&r, "unmapped");
+
+	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
+		return 0;
+	check_say_line(l, &r, "{unmapped:,} of {samples:,}");
+	lines_share(l, bare, all);
+	check_say_line(l, &r, " samples ran in no mapping; {touching:,}");
+	lines_share(l, check_int(&r, "touching"), all);
+	lines_print(l, "user code", " have a frame in none");
+	return 0;
+}
+
+/* Fabricated stacks by image, and images that could not be checked. Returns
+ * whether it printed a line, or -1. */
+static int put_fabricated(struct check *c, struct lines *l, const char *label,
+			  struct err *err)
+{
+	struct check_row sums, r, unchecked;
+	int64_t absent = 0;
+	int n = 0;
+
+	if (check_open(c, "callsites", &sums, err) < 0 ||
+	    check_open(c, "fabricated", &r, err) < 0 ||
+	    check_open(c, "unchecked", &unchecked, err) < 0)
+		return -1;
+	if (check_next(&sums) && check_int(&sums, "fabricated")) {
+		check_say_line(l, &sums, "{fabricated:,} of {samples:,}");
+		lines_share(l, check_int(&sums, "fabricated"),
+			    check_int(&sums, "samples"));
+		lines_add(l, " stacks fabricated");
+	}
+	for (; n < IMAGES && check_next(&r); n++) {
+		lines_add(l, "%s", n ? ", " : ": after ");
+		lines_clean(l, path_base(check_text(&r, "image")));
+		check_say_line(l, &r, " {fabricated:,} of {samples:,}");
+		if (check_int(&r, "unverified"))
+			lines_add(l, " (unverified)");
+	}
+	if (r.n > IMAGES)
+		lines_add(l, ", ...");
+	while (check_next(&unchecked)) {
+		enum image_status s =
+			image_status_of(check_text(&unchecked, "status"));
+
+		absent += image_is_absent(s) || s == IMAGE_OTHER_ID;
+	}
+	if (absent)
+		lines_count(l, n ? "; not checked: " : "not checked: ", absent,
+			    "image that is not here",
+			    "images that are not here");
+	if (n)
+		lines_put_styled(l, label, STYLE_YELLOW);
+	else if (absent)
+		lines_put(l, label);
+	return n || absent;
+}
+
+/* Files that may not be the ones that ran. */
+static int put_other_files(struct check *c, struct lines *l, const char *label,
+			   struct err *err)
+{
+	struct check_row r;
+	int n = 0;
+
+	if (check_open(c, "not_judged", &r, err) < 0)
+		return -1;
+	while (check_next(&r)) {
+		if (strcmp(check_text(&r, "why"), "file") != 0 || n++ >= IMAGES)
+			continue;
+		lines_add(l, "%s", n > 1 ? ", " : "not judged: ");
+		lines_clean(l, path_base(check_text(&r, "image")));
+	}
+	if (n > IMAGES)
+		lines_add(l, ", ...");
+	if (n)
+		lines_print(l, label,
+			    n > 1 ? ": these may not be the files that ran"
+				  : ": this may not be the file that ran");
+	return 0;
+}
+
+/* Hexadecimal digits of a build-id that tell files apart; the JSON has all. */
+#define BUILD_ID_SHOWN 12
+
+/* "6,101 kernel halves are unchecked for want of vmlinuz-6.18.5 (build-id
+ * 1f...), 12 of ext4.ko (...): 'backstitch symbolize --symfs DIR' ..." */
+static int put_kernel_files(struct check *c, struct lines *l, struct err *err)
+{
+	struct check_row r;
+	int64_t modules = 0;
+	int n = 0;
+
+	if (check_open(c, "kernel_files", &r, err) < 0)
+		return -1;
+	for (; n < IMAGES && check_next(&r); n++) {
+		const bool module = check_int(&r, "module");
+
+		modules += module;
+		check_say_line(l, &r,
+			       n ? ", {samples:,} of "
+				 : "halves unchecked: {samples:,} for want "
+				   "of ");
+		if (module)
+			lines_clean(l, path_base(check_text(&r, "image")));
+		else
+			check_say_line(l, &r, "vmlinuz[-{release}]");
+		const char *id = check_text(&r, "build_id");
+
+		if (id && *id)
+			lines_add(l, " (build-id %.*s)", BUILD_ID_SHOWN, id);
+	}
+	if (!n)
+		return 0;
+	if (r.n > IMAGES)
+		lines_add(l, ", ...");
+	if (modules)
+		lines_add(l, ": 'backstitch symbolize --symfs DIR' takes them "
+			     "from DIR/boot and DIR/lib/modules");
+	else
+		lines_add(l,
+			  ": give it to 'backstitch symbolize --vmlinux FILE'");
+	lines_put(l, "kernel code");
+	return 0;
+}
+
+/* "work of shop 28 (4.69 %)" */
+static int put_ends_early(struct check *c, struct lines *l, struct err *err)
+{
+	int64_t all = trust_count(c->trust).all;
+	struct check_row r;
+
+	if (check_open(c, "ends_early", &r, err) < 0)
+		return -1;
+	for (int n = 0; n < FUNCTIONS && check_next(&r); n++) {
+		const char *function = check_text(&r, "function");
+
+		lines_add(l, "%s", n ? ", " : "in ");
+		lines_clean(l, function);
+		lines_add(l, "%s", function[0] ? " of " : "");
+		lines_clean(l, path_base(check_text(&r, "image")));
+		check_say_line(l, &r, " {samples:,}");
+		lines_share(l, check_int(&r, "samples"), all);
+		if (!strcmp(check_text(&r, "class"), "ends early (unread)"))
+			lines_add(l, " unread");
+	}
+	if (r.n > FUNCTIONS)
+		lines_add(l, ", ...");
+	if (r.n)
+		lines_put_styled(l, "end early", STYLE_YELLOW);
+	return 0;
+}
+
+int check_frames(struct check *c, struct lines *l, struct err *err)
+{
+	static const char label[] = "user frames";
+	int put;
+
+	if (put_unmapped(c, l, err))
+		return -1;
+	put = put_fabricated(c, l, label, err);
+	return put < 0 || put_other_files(c, l, put ? "" : label, err) ||
+			       put_ends_early(c, l, err) ||
+			       put_kernel_files(c, l, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- --as-perf and --as-tid: the stacks that perf's rule, or taking the next
+ * chain of the thread, gives for the same records */
+
+#define SHOWN 3	    /* wrong stacks printed next to the true ones */
+#define LOOKED 1000 /* candidates for the stacks that are printed */
+
+struct others {
+	struct check *c;
+	struct lines l;
+
+	/* events and threads of the wrong stacks already printed */
+	int64_t event[SHOWN], tid[SHOWN];
+	size_t shown;
+	bool again; /* threads may repeat */
+};
+
+static void put_as_perf(struct others *o, const struct check_row *r)
+{
+	if (!check_int(r, "requests")) {
+		lines_print(&o->l, "as perf",
+			    "no request has a cookie: nothing to compare");
+		return;
+	}
+	check_say_line(&o->l, r,
+		       "{requests:,} requests = {merged:,} joined by perf + "
+		       "{only_ours:,} joined only by us + {not_in_file:,} "
+		       "whose chain is not in the file");
+	static const struct {
+		const char *column, *text;
+	} why[] = {
+		{ "loss_window", "with a loss window" },
+		{ "loss_unplaced", "with a loss somewhere" },
+		{ "pending_end", "pending at the end" },
+		{ "exit_per_task", "of threads that ended" },
+		{ "stripped", "stripped" },
+	};
+	const char *sep = " (";
+
+	for (size_t i = 0; i < ARRAY_SIZE(why); i++) {
+		int64_t n = check_int(r, why[i].column);
+
+		if (!n)
+			continue;
+		lines_add(&o->l, "%s%s %s", sep, HUMAN_GROUPED(n), why[i].text);
+		sep = ", ";
+	}
+	if (sep[0] == ',')
+		lines_add(&o->l, ")");
+	check_say_line(&o->l, r, ", {unexplained:,} unexplained");
+	lines_put(&o->l, "as perf");
+	lines_print(
+		&o->l, "",
+		"perf prints %s without a user stack, %s of them only when the file ends",
+		HUMAN_GROUPED(check_int(r, "bare") +
+			      check_int(r, "bare_at_end")),
+		HUMAN_GROUPED(check_int(r, "bare_at_end")));
+	check_say_line(&o->l, r,
+		       "of the {merged:,} it joins, {other_program:,} get the "
+		       "stack of another program (exec between)");
+	lines_put(&o->l, "");
+	check_say_line(
+		&o->l, r,
+		"it prints {late:,} after a later sample[, and holds one "
+		"back for {longest_held_ns:n}]");
+	lines_put(&o->l, "");
+	if (!check_int(r, "only_perf"))
+		return;
+	check_say_line(&o->l, r, "{only_perf:,} are joined by perf only");
+	lines_put_styled(&o->l, "", STYLE_YELLOW);
+}
+
+static void put_as_tid(struct others *o, const struct check_row *r)
+{
+	if (!check_int(r, "requests")) {
+		lines_print(&o->l, "as tid",
+			    "no request has a cookie: nothing to compare");
+		return;
+	}
+	check_say_line(&o->l, r,
+		       "{requests:,} requests = {right_stack:,} with the true "
+		       "stack + {wrong_stack:,} with a wrong stack + "
+		       "{no_stack:,} with none");
+	lines_put(&o->l, "as tid");
+	if (!check_int(r, "wrong_stack"))
+		return;
+	check_say_line(&o->l, r,
+		       "the true stack of {wrong_joined:,} of the wrong ones "
+		       "is in the file ({wrong_alike:,} have the same "
+		       "addresses by chance)");
+	lines_put(&o->l, "");
+}
+
+static void put_wrong(struct others *o, const struct check_row *r)
+{
+	bool joined = !strcmp(check_text(r, "verdict"), "matched");
+
+	/* Skips examples that repeat an earlier thread or stack. */
+	int64_t tid = check_int(r, "tid");
+	int64_t event = check_int(r, "event");
+
+	if (o->shown == SHOWN)
+		return;
+	if (!strcmp(check_text(r, "wrong_stack"), check_text(r, "true_stack")))
+		return;
+	for (size_t i = 0; i < o->shown; i++)
+		if (o->event[i] == event || (!o->again && o->tid[i] == tid))
+			return;
+	o->event[o->shown] = event;
+	o->tid[o->shown++] = tid;
+	check_say_line(&o->l, r,
+		       check_null(r, "time_ns") ? "event {event:d}"
+						: "{time_ns:s}");
+	check_say_line(&o->l, r, " {comm}/{tid:d}, cookie {cookie}");
+	lines_put(&o->l, "");
+	check_say_line(&o->l, r, "wrong: {wrong_stack|(empty)}");
+	lines_put(&o->l, "");
+	check_say_line(&o->l, r,
+		       joined ? "true: {true_stack|(empty)}"
+			      : "true: not in the file ({verdict})");
+	lines_put(&o->l, "");
+}
+
+static int others_each(struct others *o, const char *name, long limit,
+		       void (*put)(struct others *o, const struct check_row *r),
+		       struct err *err)
+{
+	struct check_row r;
+
+	if (check_open_live(o->c, name, limit, &r, err))
+		return -1;
+	while (check_next(&r))
+		put(o, &r);
+	return check_close(&r, err);
+}
+
+int check_others(struct check *c, struct err *err)
+{
+	struct others o = {
+		.c = c, .l = { .out = stdout, .width = term_columns(stdout) }
+	};
+
+	putchar('\n');
+	if (c->as_perf && others_each(&o, "as_perf", 0, put_as_perf, err))
+		return -1;
+	if (!c->as_tid)
+		return 0;
+	if (others_each(&o, "as_tid", 0, put_as_tid, err) ||
+	    others_each(&o, "as_tid_wrong", LOOKED, put_wrong, err))
+		return -1;
+	o.again = true;
+	return o.shown == SHOWN ? 0
+				: others_each(&o, "as_tid_wrong", LOOKED,
+					      put_wrong, err);
+}
+
+/* ---- a row of a statement in words, by a text with its columns */
+
+#define LINE_TEXT 1024 /* bytes of a column's text in a line of the screen */
+
+/* Writes the column at *at, and moves *at to its '}'. Returns false if it is
+ * NULL. */
+static bool say_column(FILE *out, const struct check_row *r, const char **at,
+		       bool line)
+{
+	const char *name = *at + 1;
+	char column[32], clean[LINE_TEXT];
+
+	*at += strcspn(*at, "}");
+	snprintf(column, sizeof(column), "%.*s", (int)strcspn(name, ":|}"),
+		 name);
+	name += strlen(column);
+	const char kind = *name == ':' ? name[1] : '\0';
+	const char *noun = kind && name[2] == ' ' ? name + 2 : "";
+	const char *other = memchr(name, '|', (size_t)(*at - name));
+	const bool null = check_null(r, column);
+	const int64_t n = check_int(r, column);
+	const char *text = check_text(r, column);
+
+	if (null && other)
+		fprintf(out, "%.*s", (int)(*at - other - 1), other + 1);
+	else if (kind == 'd')
+		fprintf(out, "%" PRId64, n);
+	else if (kind == ',')
+		fputs(HUMAN_GROUPED(n), out);
+	else if (kind == 's')
+		fputs(HUMAN_SECONDS(n), out);
+	else if (kind == 'n')
+		fputs(HUMAN_NS(n), out);
+	else if (!line)
+		safe_text_clean(out, text, strlen(text));
+	else if (safe_text_clean_buf(clean, sizeof(clean), text, strlen(text),
+				     NULL))
+		fputs(clean, out);
+	if (*noun)
+		fprintf(out, "%.*s%s", (int)strcspn(noun, "}"), noun,
+			n == 1 ? "" : "s");
+	return !null || other;
+}
+
+/* Writes the text at *at, and moves *at to its end or a ']' of others. Returns
+ * false if a column of it is NULL. */
+static bool say_part(FILE *out, const struct check_row *r, const char **at,
+		     bool line)
+{
+	bool whole = true;
+
+	for (; **at && **at != ']'; ++*at) {
+		if (**at == '{') {
+			whole &= say_column(out, r, at, line);
+		} else if (**at == '[') {
+			char *text OWNED = NULL;
+			FILE *part = mem_stream(&text, NULL);
+
+			++*at;
+			const bool has = say_part(part, r, at, line);
+
+			mem_stream_end(part);
+			fputs(has ? text : "", out);
+		} else {
+			putc(**at, out);
+		}
+	}
+	return whole;
+}
+
+/* Writes a row as a text says: {column} is the text of a column,
+ * {column:d} its number, {column:,} that in groups, {column:s} and {column:n}
+ * that of ns as seconds and as "12.3 us", {column:, gap} "1 gap" or "2 gaps";
+ * after '|' is what stands for NULL. A part in [brackets] is left out if a
+ * column of it is NULL. */
+static void check_say(FILE *out, const struct check_row *r, const char *text)
+{
+	say_part(out, r, &text, false);
+}
+
+void check_say_line(struct lines *l, const struct check_row *r,
+		    const char *text)
+{
+	char *said OWNED = NULL;
+	FILE *out = mem_stream(&said, NULL);
+
+	say_part(out, r, &text, true);
+	mem_stream_end(out);
+	lines_add(l, "%s", said);
+}
 
 #define SPAN(from, to) "{" from ":s|-} to {" to ":s|-}"
 #define THREAD "[ {comm|}/{tid:d}]"

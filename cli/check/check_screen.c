@@ -5,7 +5,7 @@
 #include "analyze/check/check.h"
 #include "cli/check/check_print.h"
 #include "stitch/text/human.h"
-#include "cli/output/lines.h"
+#include "cli/output/grid.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"

@@ -4,7 +4,7 @@
 #include "analyze/check/check.h"
 #include "cli/check/check_print.h"
 #include "stitch/text/human.h"
-#include "cli/output/lines.h"
+#include "cli/output/grid.h"
 
 /* Adds "N what" to the line unless n is 0, with ", " in front of all but the
  * first. */

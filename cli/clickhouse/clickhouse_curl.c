@@ -14,7 +14,7 @@
 
 #include "cli/clickhouse/clickhouse_place.h"
 #include "cli/process/signals.h"
-#include "formats/gunzip.h"
+#include "formats/pack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"

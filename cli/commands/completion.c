@@ -3,7 +3,7 @@
 
 #include "cli/args/command.h"
 #include "cli/args/options.h"
-#include "cli/commands/topics.h"
+#include "cli/commands/help.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

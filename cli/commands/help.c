@@ -4,14 +4,346 @@
 
 #include <sys/stat.h>
 
+#include "analyze/samples/loss_marks.h"
+#include "analyze/stacks/trust.h"
+#include "analyze/stacks/word_meanings.h"
 #include "cli/args/command.h"
 #include "cli/args/options.h"
+#include "cli/commands/option_groups.h"
+#include "cli/export/export.h"
 #include "cli/output/term.h"
-#include "cli/commands/topics.h"
-#include "cli/args/nearest.h"
+#include "formats/formats.h"
+#include "stitch/audit/rules.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
+#include "stitch/source.h"
+
+/* ---- option tables */
+
+struct option_print {
+	FILE *out;
+	int width, column;
+	const char *heading; /* of the next option; NULL: there is none */
+	const char *printed; /* the last one; NULL: none yet */
+};
+
+static struct option_print option_print_init(FILE *out)
+{
+	struct option_print p = { .out = out, .width = term_columns(out) };
+
+	p.column = p.width < 64 ? 8 : 28;
+	p.heading = "Options";
+	return p;
+}
+
+static void print_option(void *arg, const struct opt *o)
+{
+	struct option_print *p = arg;
+	char left[80];
+
+	if (o->kind == OPT_HEADING) {
+		p->heading = o->help;
+		return;
+	}
+	/* a heading stands above its first option only */
+	if (p->heading && (!p->printed || strcmp(p->heading, p->printed) != 0))
+		fprintf(p->out, "%s%s:\n", p->printed ? "\n" : "", p->heading);
+	if (p->heading)
+		p->printed = p->heading;
+	p->heading = NULL;
+	if (o->kind == OPT_GROUP) {
+		fputs("  ", p->out);
+		term_wrap(p->out, o->help, 2, 2, p->width);
+		return;
+	}
+	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
+			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			 o->letter ? "," : " ", o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
+
+	fputs(left, p->out);
+	if (n + 2 > p->column) {
+		putc('\n', p->out);
+		n = 0;
+	}
+	fprintf(p->out, "%*s", p->column - n, "");
+	term_wrap(p->out, o->help, p->column, p->column, p->width);
+}
+
+/* Prints all options below their headings, but those of every command. */
+static void help_options_all(FILE *out, const struct command *c)
+{
+	struct option_print p = option_print_init(out);
+
+	options_walk_listed(c->opts, print_option, &p);
+}
+
+/* Prints those that most people need; all if the command names none. */
+static void help_options_common(FILE *out, const struct command *c)
+{
+	struct option_print p = option_print_init(out);
+
+	if (!c->common)
+		help_options_all(out, c);
+	else
+		options_walk_named(c->opts, c->common, print_option, &p);
+}
+
+/* Prints those that every command takes, what only a file in place of a command
+ * does, and what most commands take: their own help has a sentence for it. */
+static void help_options_shared(FILE *out)
+{
+	struct option_print p = option_print_init(out);
+
+	p.heading = "Every command takes";
+	options_walk(common_opts, print_option, &p);
+	p.heading = "Without a command, 'backstitch perf.data' takes what "
+		    "'ingest' does, and";
+	options_walk_named(cmd_default.opts, "open", print_option, &p);
+	p.heading = "Commands that read samples choose them by";
+	options_walk(filter_opts, print_option, &p);
+	p.heading = "Commands that read databases choose some of several by";
+	options_walk(database_set_opts, print_option, &p);
+}
+
+/* ---- topics */
+
+static void print_lines(FILE *out, const struct help_line *lines, int column)
+{
+	int width = term_columns(out);
+
+	if (width < 60)
+		column = 6;
+	for (const struct help_line *l = lines; l->text; l++) {
+		int at = 0;
+
+		if (!l->word) {
+			if (l != lines)
+				putc('\n', out);
+			term_wrap(out, l->text, 0, 0, width);
+			continue;
+		}
+		at = fprintf(out, "  %s", l->word);
+		if (at + 2 > column) {
+			putc('\n', out);
+			at = 0;
+		}
+		fprintf(out, "%*s", column - at, "");
+		term_wrap(out, l->text, column, column, width);
+	}
+}
+
+static void print_formats(FILE *out)
+{
+	static const struct help_line tail[] = {
+		{ NULL, "Each of them may be compressed with gzip or zstd. "
+			"'-' reads standard input, as in 'perf record -o - "
+			"... | backstitch ingest -'." },
+		{ NULL, NULL }
+	};
+	int width = term_columns(out);
+
+	for (size_t i = 0; formats[i]; i++) {
+		fprintf(out, "  %-10s ", formats[i]->name);
+		term_wrap(out, formats[i]->summary, 13, 13, width);
+	}
+	putc('\n', out);
+	print_lines(out, tail, 0);
+}
+
+static void print_exports(FILE *out)
+{
+	int width = term_columns(out);
+
+	for (size_t i = 0; exporters[i]; i++) {
+		fprintf(out, "  %-10s ", exporter_names[i]);
+		term_wrap(out, exporters[i]->summary, 13, 13, width);
+	}
+}
+
+static void print_verdicts(FILE *out)
+{
+	struct help_line lines[96] = {
+		{ NULL, "How far user stacks can be trusted: a sample has one "
+			"class of view 'trust', in words:" },
+	};
+	size_t n = 1;
+
+	print_lines(out, verdict_words, 18);
+	putc('\n', out);
+	for (const struct trust_word *w = trust_words; w->name && n + 2 < 96;
+	     w++) {
+		lines[n++] = (struct help_line){ w->name, w->phrase };
+		lines[n++] = (struct help_line){ "", w->meaning };
+	}
+	print_lines(out, lines, 34);
+	putc('\n', out);
+	print_lines(out, mark_words, 25);
+	putc('\n', out);
+	/* Printed from the tables of the page. */
+	struct help_line line[MARK_KINDS + BAND_KINDS + 2] = {
+		{ NULL, "On the page's timeline, events and times:" },
+	};
+	size_t count = 1;
+
+	for (size_t i = 0; i < MARK_KINDS; i++, count++)
+		line[count] = (struct help_line){ loss_mark_words[i].name,
+						  loss_mark_words[i].says };
+	for (size_t i = 0; i < BAND_KINDS; i++, count++)
+		line[count] = (struct help_line){ loss_band_words[i].name,
+						  loss_band_words[i].says };
+	print_lines(out, line, 34);
+}
+
+/* Printed from the table of rules. */
+static void print_rules(FILE *out)
+{
+	struct help_line lines[64] = {
+		{ NULL, "Conditions that must not occur in a capture; "
+			"'backstitch check' reports where they did:" },
+	};
+	size_t n = 1;
+
+	for (const struct rule *r = rules; r->name && n + 2 < 64; r++)
+		lines[n++] = (struct help_line){ r->name, r->proves };
+	lines[n++] = (struct help_line){
+		NULL, "The view findings has each of them; 'backstitch query "
+		      "DB \"SELECT * FROM findings\"' prints it."
+	};
+	print_lines(out, lines, 18);
+}
+
+static void print_status(FILE *out)
+{
+	static const struct help_line lines[] = {
+		{ "0", "done" },
+		{ "1", "failed; standard error says why" },
+		{ "2", "wrong usage" },
+		{ "3", "done, but part of the input was damaged and was "
+		       "skipped" },
+		{ "4", "check found lost records or causality errors, a "
+		       "comparison a growth by --fail-above, or path too much "
+		       "by --fail-unknown; 4 wins over 3" },
+		{ "5", "a comparison cannot tell whether something grew by "
+		       "more than --fail-above; give several runs of a side" },
+		{ "130", "ended by Ctrl-C, no unfinished file is left" },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 7);
+}
+
+static void print_environment(FILE *out)
+{
+	static const struct help_line lines[] = {
+		{ "BACKSTITCH_CLICKHOUSE_PASSWORD",
+		  "the password for a server, clickhouse://user@host" },
+		{ "BACKSTITCH_LOG",
+		  "what is logged: ingest,align,join,files,advice (see the manual)" },
+		{ "BACKSTITCH_NO_SYNC",
+		  "if set: no file waits for the disk (for tests)" },
+		{ "BACKSTITCH_ROWS",
+		  "if set: JSON and a tab before the rows of tables (for view)" },
+		{ "BACKSTITCH_PAGER, PAGER",
+		  "the pager for what is longer than the screen (less)" },
+		{ "COLUMNS", "width of what is not written to a terminal" },
+		{ "DEBUGINFOD_URLS", "the servers that --debuginfod asks" },
+		{ "DEBUGINFOD_CACHE_PATH", "the folder with their files" },
+		{ "HOME", "the folder with perf's cache of programs, .debug" },
+		{ "LD_LIBRARY_PATH", "where record looks for libraries, too" },
+		{ "LESS", "options of the pager (FRX)" },
+		{ "NO_COLOR", "if set: no color" },
+		{ "PATH", "where the pager and xdg-open are looked for" },
+		{ "TERM", "if it is dumb: no color, no progress line" },
+		{ "TMPDIR", "the folder for temporary files (/tmp)" },
+		{ "XDG_CACHE_HOME", "the folder with remembered names, in "
+				    "backstitch/names" },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 27);
+}
+
+/* Those of backstitch-view(1), in fewer words. */
+static void print_keys(FILE *out)
+{
+	static const struct help_line lines[] = {
+		{ NULL, "In 'backstitch view':" },
+		{ "1 to 9", "functions, tree, flame graph, code, threads, "
+			    "what was lost, events, info, latency" },
+		{ "arrows, j, k, <, >", "move; Page Up, Page Down, Home, End" },
+		{ "Return, e", "open or close a row; zoom into a frame; follow "
+			       "a call or a thread" },
+		{ "q, Esc", "back; q on the first screen ends the program" },
+		{ "/", "search; n, N: the next place, and the one before" },
+		{ "f", "filter: comm=, pid=, tid=, cgroup=, cpu=, event= and "
+		       "time=" },
+		{ "T", "choose a time" },
+		{ "u", "the filter before this one" },
+		{ "c", "rows open into callers, or into what they call" },
+		{ "h", "open the hottest way below this row" },
+		{ "s", "sort functions by self, total, name or image" },
+		{ "p", "percent of the row above, or of all samples" },
+		{ "d", "only functions of this row's image, and back" },
+		{ "a", "the code of this function" },
+		{ "o", "in code, the next function of the same name" },
+		{ "w", "of a thread: its time off the CPU, by cause" },
+		{ "b, B", "compare with a database recorded before, or after" },
+		{ "x", "write a flame graph, page, JSON or text" },
+		{ "P", "write this screen as text" },
+		{ "z", "with --live: no newer segment, and on again" },
+		{ NULL, "More: man backstitch-view; options: 'backstitch view "
+			"-h'." },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 22);
+}
+
+/* In the order in which one asks. tests/cli/agent.sh runs each line of it. */
+static void print_agent(FILE *out)
+{
+	static const struct help_line lines[] = {
+		{ NULL, "For programs that ask: each command prints one JSON "
+			"document, of a database or a capture. FILE.db is what "
+			"'backstitch ingest FILE' makes of a capture, once." },
+		{ "backstitch info --json DB", "what was recorded, and lost" },
+		{ "backstitch report --json --limit 40 DB",
+		  "hot functions, and how far stacks can be trusted; --off-cpu; "
+		  "likewise latency, and diff DB DB" },
+		{ "backstitch path --json --limit 40 DB",
+		  "why threads waited, and how much of it is proved; --comm "
+		  "NAME, --worst 3" },
+		{ "backstitch check --json --limit 20 DB",
+		  "which stacks are missing or false, and why" },
+		{ "backstitch query --json DB \"SELECT * FROM samples LIMIT 40\"",
+		  "all else; 'query --views DB' lists the views, 'query "
+		  "--schema' says what each column means" },
+		{ NULL,
+		  "With these limits an answer is below 100,000 bytes, or "
+		  "25,000 tokens. Its numbers are of what is known: repeat "
+		  "how much is not, as the answer does. Words are in "
+		  "'backstitch help verdicts', schemas in "
+		  "share/backstitch/json, the meaning of a status in "
+		  "'backstitch help exit-status'; messages on standard "
+		  "error end with what to do next." },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 6);
+}
+
+const struct topic topics[] = { { "options", help_options_shared },
+				{ "formats", print_formats },
+				{ "exports", print_exports },
+				{ "verdicts", print_verdicts },
+				{ "rules", print_rules },
+				{ "exit-status", print_status },
+				{ "environment", print_environment },
+				{ "keys", print_keys },
+				{ "agent", print_agent },
+				{ NULL, NULL } };
 
 #define NAME_WIDTH 14
 

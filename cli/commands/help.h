@@ -22,3 +22,13 @@ void help_list_commands(FILE *out);
 const struct command *help_find(const char *name, struct err *err);
 
 extern const struct command cmd_help;
+
+/* ---- what 'backstitch help TOPIC' can explain, and the options in a
+ * help text. */
+
+struct topic {
+	const char *name;
+	void (*print)(FILE *out);
+};
+
+extern const struct topic topics[]; /* ends with name NULL */

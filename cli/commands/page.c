@@ -9,7 +9,7 @@
 #include "analyze/diffs/sides.h"
 #include "cli/args/options.h"
 #include "cli/output/out.h"
-#include "cli/pictures/diff_model.h"
+#include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame.h"
 #include "cli/page/page.h"
 #include "cli/page/page_sides.h"

@@ -9,7 +9,6 @@
 #include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
-#include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/push/push.h"
 #include "cli/push/push_server.h"

@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "cli/open/capture_db.h"
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
 #include "cli/open/input.h"

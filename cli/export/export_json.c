@@ -8,14 +8,14 @@
 
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
-#include "analyze/samples/loss_marks.h"
-#include "analyze/stacks/stacks.h"
 #include "cli/export/export.h"
-#include "cli/output/json_rows.h"
+#include "analyze/samples/loss_marks.h"
+#include "cli/output/output.h"
+#include "stitch/text/json.h"
+#include "analyze/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
-#include "stitch/text/json.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "cli/args/status.h"
-#include "cli/follow/folder_lock.h"
 #include "cli/follow/segments.h"
 #include "cli/output/say.h"
 #include "cli/process/child.h"

@@ -2,7 +2,7 @@
  *
  * A process of its own speaks the daemon's protocol, and writes the packets as
  * they come into chunks, which are finished folders of CTF as those of a
- * session that is rotated: watched.h finds them. */
+ * session that is rotated: follow.c finds them. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

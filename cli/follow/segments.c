@@ -7,17 +7,287 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/output/folder.h"
-#include "cli/follow/folder_lock.h"
+#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 #include "stitch/base/search.h"
 #include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/text/parse_number.h"
+
+/* ---- the folder of segments, which one follow has for itself */
+
+#define LOCK ".lock"
+#define SAFE (O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+
+struct folder_lock {
+	const char *dir;
+	int fd;
+	int lock; /* -1: not locked */
+	bool made;
+	struct stat st; /* of the folder */
+	char path[40];	/* "": there is no /proc */
+};
+
+int folder_lock_open_file(const struct folder_lock *c, const char *name,
+			  int flags)
+{
+	int fd = openat(c->fd, name, flags | SAFE, 0666);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink < 2)
+		return fd;
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+int folder_lock_create(const struct folder_lock *c, const char *name,
+		       struct err *err)
+{
+	if (folder_lock_check(c, err))
+		return -1;
+	int fd = openat(c->fd, name, O_WRONLY | O_CREAT | O_EXCL | SAFE, 0666);
+
+	if (fd >= 0)
+		return fd;
+	return err_set(err, ERR_IO, "%s/%s: %s", c->dir, name,
+		       errno == EEXIST ? "somebody else made it; what is "
+					 "finished stays"
+				       : strerror(errno));
+}
+
+int folder_lock_check(const struct folder_lock *c, struct err *err)
+{
+	struct stat st;
+
+	if (!stat(c->dir, &st) && st.st_dev == c->st.st_dev &&
+	    st.st_ino == c->st.st_ino)
+		return 0;
+	return err_set(err, ERR_IO,
+		       "%s: was replaced or renamed; what is finished stays in "
+		       "the folder that it was",
+		       c->dir);
+}
+
+/* The kernel knows whose a lock of fcntl() is, no child inherits it, and it
+ * ends with its process, however that ends. */
+static int folder_lock_try_lock(struct folder_lock *c, struct err *err)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (!fcntl(c->lock, F_SETLK, &lock))
+		return 0;
+	int error = errno;
+
+	if (error != EACCES && error != EAGAIN)
+		return err_set(err, ERR_IO, "%s/" LOCK ": cannot lock: %s",
+			       c->dir, strerror(error));
+	if (fcntl(c->lock, F_GETLK, &lock) || lock.l_type == F_UNLCK)
+		lock.l_pid = 0;
+	return err_set(err, ERR_IO,
+		       "%s: process %ld follows into this folder; give each "
+		       "'backstitch follow' one of its own: -o DIR",
+		       c->dir, (long)lock.l_pid);
+}
+
+static int folder_lock_lock(struct folder_lock *c, struct err *err)
+{
+	for (;;) {
+		c->lock = folder_lock_open_file(c, LOCK, O_RDWR | O_CREAT);
+		if (c->lock < 0 && errno == EEXIST)
+			return err_set(err, ERR_IO,
+				       "%s/" LOCK ": is no file of follow",
+				       c->dir);
+		if (c->lock < 0)
+			return err_set(err, ERR_IO, "%s/" LOCK ": %s", c->dir,
+				       strerror(errno));
+		if (folder_lock_try_lock(c, err)) {
+			close(c->lock);
+			c->lock = -1;
+			return -1;
+		}
+		struct stat st, named;
+
+		if (!fstat(c->lock, &st) &&
+		    !fstatat(c->fd, LOCK, &named, AT_SYMLINK_NOFOLLOW) &&
+		    st.st_dev == named.st_dev && st.st_ino == named.st_ino)
+			return 0;
+		close(c->lock);
+	}
+}
+
+struct folder_lock *folder_lock_open(const char *dir, struct err *err)
+{
+	struct folder_lock *c = mem_new(1, sizeof(*c));
+
+	*c = (struct folder_lock){ .dir = dir, .fd = -1, .lock = -1 };
+	c->made = !mkdir(dir, 0777);
+	if (!c->made && errno != EEXIST) {
+		err_set(err, ERR_IO, "%s: cannot create: %s", dir,
+			strerror(errno));
+		goto out;
+	}
+	/* a link may be given, but none comes in the place of a new folder */
+	c->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+				  (c->made ? O_NOFOLLOW : 0));
+	if (c->fd < 0 || fstat(c->fd, &c->st)) {
+		err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
+		goto out;
+	}
+	if (!folder_lock_lock(c, err)) {
+		snprintf(c->path, sizeof(c->path), "/proc/self/fd/%d", c->fd);
+		if (access(c->path, X_OK))
+			c->path[0] = '\0';
+		return c;
+	}
+out:
+	folder_lock_close(c, true);
+	return NULL;
+}
+
+void folder_lock_close(struct folder_lock *c, bool failed)
+{
+	if (!c)
+		return;
+	/* first its name, so that who locks it next sees that it is gone */
+	if (c->lock >= 0) {
+		unlinkat(c->fd, LOCK, 0);
+		close(c->lock);
+	}
+	if (failed && c->made && !folder_lock_check(c, &(struct err){ 0 }))
+		rmdir(c->dir);
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+}
+
+const char *folder_lock_dir(const struct folder_lock *c)
+{
+	return c->dir;
+}
+
+int folder_lock_fd(const struct folder_lock *c)
+{
+	return c->fd;
+}
+
+const char *folder_lock_path(const struct folder_lock *c)
+{
+	return c->path[0] ? c->path : c->dir;
+}
+
+/* ---- room on the disk of the folder of segments */
+
+/* Bytes of the disk that an empty database takes while it is made, and those of
+ * one for each byte of a stream. */
+#define ROOM_LEAST (512u << 10)
+#define ROOM_EACH 2
+/* So many times of what a database takes are room enough. */
+#define ROOM_PLENTY 16
+/* Fewer bytes of a stream are not received. */
+#define MORE_LEAST 4096
+
+/* A file that is written. */
+struct disk_space_file {
+	struct disk_space *room;
+	int fd;
+};
+
+static uint64_t disk_space_of(const struct folder_lock *c)
+{
+	struct statvfs v;
+
+	return fstatvfs(folder_lock_fd(c), &v) ? UINT64_MAX
+					       : v.f_bavail * v.f_frsize;
+}
+
+uint64_t disk_space_left(const struct disk_space *r)
+{
+	return disk_space_of(r->claim);
+}
+
+bool disk_space_may_be_short(const struct folder_lock *c, uint64_t bytes)
+{
+	return disk_space_of(c) / ROOM_PLENTY < ROOM_LEAST + ROOM_EACH * bytes;
+}
+
+uint64_t disk_space_for_more(const struct disk_space *r, uint64_t received)
+{
+	uint64_t left = disk_space_left(r);
+	uint64_t need = ROOM_LEAST + ROOM_EACH * received;
+	uint64_t more = left > need ? (left - need) / (1 + ROOM_EACH) : 0;
+
+	return more < MORE_LEAST ? 0 : more;
+}
+
+bool disk_space_wait(struct disk_space *r)
+{
+	int64_t begin = now_ns();
+
+	if (!r->told)
+		say("backstitch: %s: %s; the stream waits for room, and what "
+		    "is finished stays\n",
+		    folder_lock_dir(r->claim), strerror(ENOSPC));
+	r->told = true;
+	bool on = r->wait(r->arg);
+
+	r->waited += now_ns() - begin;
+	return on;
+}
+
+static ssize_t disk_space_write(void *cookie, const char *buf, size_t n)
+{
+	const struct disk_space_file *f = cookie;
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t put = write(f->fd, buf + done, n - done);
+		int error = errno;
+
+		if (put >= 0)
+			done += (size_t)put;
+		else if (error != EINTR &&
+			 ((error != ENOSPC && error != EDQUOT) ||
+			  !disk_space_wait(f->room))) {
+			errno = error; /* a signal ended the waiting */
+			return 0;
+		}
+	}
+	return (ssize_t)n;
+}
+
+static int disk_space_close(void *cookie)
+{
+	struct disk_space_file *f = cookie;
+	int rc = close(f->fd);
+
+	free(f);
+	return rc;
+}
+
+FILE *disk_space_create(struct disk_space *r, const char *name, struct err *err)
+{
+	int fd = folder_lock_create(r->claim, name, err);
+
+	if (fd < 0)
+		return NULL;
+	struct disk_space_file *f = mem_new(1, sizeof(*f));
+
+	*f = (struct disk_space_file){ r, fd };
+	return mem_must(fopencookie(
+		f, "w",
+		(cookie_io_functions_t){ .write = disk_space_write,
+					 .close = disk_space_close }));
+}
 
 #define NS 1000000000
 #define UNITS_MAX 1000000 /* of a size: what is above is a mistake */

@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/follow/folder_lock.h"
-#include "cli/follow/disk_space.h"
 #include "cli/output/say.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "cli/output/progress.h"
+#include "cli/output/say.h"
 #include "cli/process/signals.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"

@@ -43,7 +43,7 @@ struct load_ask {
 	 * tracefs; events that ask for a stack, and that bring it; NULL each:
 	 * not given */
 	const char *clock, *formats, *stats, *request, *chain;
-	const char *const *maps; /* mapped.h */
+	const char *const *maps; /* jitted.h */
 	size_t n_maps;
 	struct align_ask align;
 	struct jitted_ask jitted;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "analyze/callsites/callsites.h"
-#include "cli/output/progress.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/process/signals.h"

@@ -12,7 +12,6 @@
 #include "analyze/callsites/callsites.h"
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
-#include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "stitch/text/parse_number.h"
 #include "cli/version.h"

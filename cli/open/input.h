@@ -8,6 +8,8 @@
 #include "cli/ingest/load.h"
 #include "cli/open/database_set.h"
 
+struct err;
+struct store;
 struct filter;
 struct symbolizer;
 struct timespec;
@@ -40,14 +42,6 @@ bool input_is_server(const char *path);
  * Returns NULL and *err if there is neither, or more than one argument. */
 const char *input_path(const struct open_ask *ask, int argc, char **argv,
 		       struct err *err);
-/* Returns whether a capture, or a file of it if it is a folder, was modified
- * after a time, or is not there. */
-bool input_is_newer(const char *path, const struct timespec *than);
-/* Returns whether a capture of a database has the name of a path, or is in the
- * archive of that name. */
-bool input_has_name(const char *capture, const char *path);
-/* Returns whether files can be made in the folder of `name`. */
-bool input_can_make(const char *name);
 /* Writes the name of a capture's database to buf and returns it: "dir/perf.db"
  * for "dir/perf.data.zst", but "perf.db" if it is not there and nothing can be
  * made in dir. */
@@ -87,5 +81,19 @@ int inputs_find(struct inputs *in, const struct open_ask *ask, int argc,
  * or -1 and *err. */
 int inputs_next(struct inputs *in, struct store **db, struct err *err);
 void inputs_release(struct inputs *in);
-/* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
-int input_damaged(const char *path);
+
+/* ---- the database of captures, in a file next to them.
+ *
+ * The file is made if it is not there, is older than a capture, or is wanted
+ * with other options; no -f is needed for that. */
+
+/* Opens the database that is the only argument, or those of a folder as one, or
+ * that of the captures that are the arguments: the one made before, unless
+ * `again` says to read them again, or a new one. Writes its path to out, which
+ * has PATH_MAX bytes: "" where no file can be made or is wanted, and the
+ * database is a temporary one. Returns NULL and *err on failure. *status
+ * becomes STATUS_DAMAGED if a capture is damaged.
+ */
+struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
+			      bool again, char *out, int *status,
+			      struct err *err);

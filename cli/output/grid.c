@@ -3,18 +3,141 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 
 #include "stitch/text/cut.h"
 #include "stitch/text/human.h"
-#include "cli/output/json_rows.h"
 #include "stitch/text/json.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "stitch/text/safe_text.h"
-#include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
+#include "stitch/order/clocks.h"
+
+/* ---- lines of text with a label in front */
+
+#define INDENT 15
+
+/* Appends as much as fits. */
+static void lines_add_list(struct lines *l, const char *fmt, va_list ap)
+{
+	size_t room = sizeof(l->text) - l->len;
+	int n = vsnprintf(l->text + l->len, room, fmt, ap);
+
+	if (n > 0)
+		l->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+void lines_add(struct lines *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	lines_add_list(l, fmt, ap);
+	va_end(ap);
+}
+
+void lines_print(struct lines *l, const char *label, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	lines_add_list(l, fmt, ap);
+	va_end(ap);
+	lines_put(l, label);
+}
+
+void lines_clean(struct lines *l, const char *text)
+{
+	char clean[1024];
+
+	safe_text_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
+	lines_add(l, "%s", clean);
+}
+
+void lines_seconds(struct lines *l, int64_t ns)
+{
+	lines_add(l, "%s", HUMAN_SECONDS(ns));
+}
+
+void lines_share(struct lines *l, int64_t part, int64_t whole)
+{
+	if (whole > 0)
+		lines_add(l, " (%s)", HUMAN_PERCENT(part, whole));
+}
+
+void lines_count(struct lines *l, const char *before, int64_t n,
+		 const char *one, const char *many)
+{
+	lines_add(l, "%s%s %s", before, HUMAN_GROUPED(n), n == 1 ? one : many);
+}
+
+static void lines_put_label(const struct lines *l, const char *label)
+{
+	size_t cells = safe_text_cells(label);
+
+	safe_text_say(l->out, "  ", label, "");
+	fprintf(l->out, "%*s ", cells < 12 ? (int)(12 - cells) : 0, "");
+}
+
+void lines_put(struct lines *l, const char *label)
+{
+	lines_put_label(l, label);
+	term_wrap(l->out, l->text, INDENT, INDENT, l->width);
+	l->text[l->len = 0] = '\0';
+}
+
+void lines_waited(struct lines *l, int64_t p50, int64_t p90, int64_t p99,
+		  int64_t max)
+{
+	const int64_t ns[] = { p50, p90, p99, max };
+	char text[4][32];
+
+	for (int i = 0; i < 4; i++)
+		human_ns(text[i], sizeof(text[i]), ns[i]);
+	lines_add(l, "median %s, 90 %% by %s, 99 %% by %s, all by %s", text[0],
+		  text[1], text[2], text[3]);
+}
+
+void lines_put_styled(struct lines *l, const char *label, enum term_style style)
+{
+	lines_put_label(l, label);
+	fputs(term_on(l->out, style), l->out);
+	term_wrap(l->out, l->text, INDENT, INDENT, l->width);
+	fputs(term_off(l->out), l->out);
+	l->text[l->len = 0] = '\0';
+}
+
+/* ---- times as tables print them */
+
+const char *span_moment(char buf[SPAN_TEXT], const int64_t *wall, int64_t time)
+{
+	char utc[CLOCK_UTC_SIZE];
+	int64_t at;
+
+	if (!wall || __builtin_add_overflow(time, *wall, &at) ||
+	    !clock_utc(at, utc))
+		return human_seconds(buf, SPAN_TEXT, time);
+	snprintf(buf, SPAN_TEXT, "%.*sZ", (int)strcspn(utc, ".") + 7, utc);
+	return buf;
+}
+
+const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
+		      int64_t to)
+{
+	int64_t at = 0, len;
+
+	if (!wall || __builtin_add_overflow(from, *wall, &at) ||
+	    __builtin_sub_overflow(to, from - (at % 1000 + 1000) % 1000, &len))
+		return human_span(buf, from, to);
+	span_moment(buf, wall, from);
+	size_t n = strlen(buf);
+	snprintf(buf + n, SPAN_TEXT - n, "+%ss",
+		 HUMAN_SECONDS(len % 1000 ? len + 1000 : len));
+	return buf;
+}
 
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
 #define FILE_LINE 80  /* and of a line, if names can be cut to make it so */

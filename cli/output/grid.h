@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/output/term.h"
+
 struct grid;
 struct json;
 
@@ -81,3 +83,50 @@ void grid_say_rest(size_t n, const char *what);
 void grid_json_rows(const struct grid *g, struct json *j);
 /* Writes an array of objects, one a line, and a newline. */
 void grid_json(const struct grid *g, struct json *j, const char *key);
+
+/* ---- times as tables print them, and --time takes them. */
+
+#define SPAN_TEXT 96
+
+/* Writes a time, "12.500000,13.250001"; of the clock on the wall, if that is
+ * *wall later, "2026-11-28T03:12:04.500000Z+0.750001s". Rounded outwards to
+ * microseconds. Returns buf. */
+const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
+		      int64_t to);
+/* The same of one moment, "12.500000", which is cut. */
+const char *span_moment(char buf[SPAN_TEXT], const int64_t *wall, int64_t time);
+
+/* ---- lines of text with a label in front, wrapped so that the text stays
+ * in its column.
+ *
+ * The functions add to a line until lines_put() prints it. */
+
+struct lines {
+	FILE *out;
+	int width; /* in columns; INT_MAX: no wrapping */
+	char text[2048];
+	size_t len;
+};
+
+/* Formats as printf() does; HUMAN_GROUPED() writes a count as 12,345. */
+void lines_add(struct lines *l, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Adds text from a capture, made safe as by safe_text_clean(). */
+void lines_clean(struct lines *l, const char *text);
+/* Adds a time as script shows it: "210.660909". */
+void lines_seconds(struct lines *l, int64_t ns);
+/* Adds `before` and a number with its noun: "3 gaps", "1 gap". */
+void lines_count(struct lines *l, const char *before, int64_t n,
+		 const char *one, const char *many);
+/* Adds " (12.3 %)" unless whole is 0. */
+void lines_share(struct lines *l, int64_t part, int64_t whole);
+/* Adds percentiles of a time in ns: "median 11.2 us, 90 % by 40.0 us, ...". */
+void lines_waited(struct lines *l, int64_t p50, int64_t p90, int64_t p99,
+		  int64_t max);
+/* Prints the line and empties it; with label "" it continues the line above. */
+void lines_put(struct lines *l, const char *label);
+/* Does lines_add() and lines_put(). */
+void lines_print(struct lines *l, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void lines_put_styled(struct lines *l, const char *label,
+		      enum term_style style);

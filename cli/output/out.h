@@ -5,6 +5,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
+#include <stddef.h>
 
 struct err;
 
@@ -33,3 +34,16 @@ int out_may_replace(const char *path, bool database, struct err *err);
 typedef int out_write_fn(FILE *out, void *arg, struct err *err);
 int out_write(const char *path, out_write_fn *write, void *arg,
 	      struct err *err);
+
+/* ---- shows long output on a terminal in a pager, as git does.
+ *
+ * pager_arm() is called once, before a command prints. Output is then kept
+ * until it exceeds the screen; only then is the pager started, so that short
+ * output is just printed. Descriptor 1 remains the terminal, so that widths and
+ * colors are right. If stderr is the terminal, it goes to the pager as well
+ * until pager_end(). */
+
+extern bool pager_never; /* --no-pager */
+
+/* Does nothing if standard output is not a terminal or there is no pager. */
+void pager_arm(void);

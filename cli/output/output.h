@@ -1,10 +1,10 @@
-/* output.h - one way to write rows: one file, one struct output, one table row.
- */
+/* output.h - the ways to write rows, each one struct output. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+struct json;
 struct err;
 struct rows;
 struct value;
@@ -51,12 +51,23 @@ bool output_is_for_functions(const char *name);
  * would calculate what a text says. */
 bool output_is_csv(const char *name);
 
-/* Writes a value that is not text: nothing for NULL, hexadecimal for a blob;
- * of a number its text if that is set. */
-void output_value(FILE *out, const struct value *v);
-
 /* Begins or ends a block of Markdown that shows text as a screen has it. */
 void markdown_fence(FILE *out, bool begin);
 /* Writes a text as a literal of SQL; what a terminal would interpret is \xNN.
  */
 void sql_put_text(FILE *out, const char *s, size_t len);
+
+/* ---- rows of a query as JSON. */
+
+/* Writes a value of a row; a blob as hexadecimal, at most its first MiB. */
+void json_value(struct json *j, const char *key, const struct value *v);
+/* Writes the next row as an object, null if there is none. Of columns with the
+ * same name the last is written. Returns 0, or -1 and *err. */
+int json_row(struct json *j, const char *key, struct rows *r, struct err *err);
+/* Writes all rows as an array of objects, one a line. Returns 0, or -1 and
+ * *err; 0 also if it stops because a write has failed. */
+int json_rows(struct json *j, const char *key, struct rows *r, struct err *err);
+
+/* Returns whether a row of text is to have its JSON and a tab in front, by
+ * which view knows what the row is about: $BACKSTITCH_ROWS. */
+bool json_before_rows(void);

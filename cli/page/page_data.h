@@ -7,7 +7,7 @@
  *   after it: depth, label
  * - groups: what samples have in common: event, thread, verdict, node, and
  *   the node on the way to it that was inferred (0: none)
- * - waits, runs: see page_waits.h
+ * - waits, runs: see page_data.c
  * - times: of each item of requests, chains, losses and findings, nearly in
  *   order of time: its key * 4, + 1 if it has an end of its own, + 2 if it
  *   stands for another number than 1; zigzag of time's difference to the item

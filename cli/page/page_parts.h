@@ -20,13 +20,3 @@ struct page_opts;
 struct page_source;
 struct stacks;
 struct store;
-
-/* Loads the functions with most samples of their own. A function whose code is
- * not found has none in the page, which says why. Returns NULL and *err if the
- * database is damaged, or o names a file that cannot be read. */
-struct page_source *page_source_new(struct store *db, struct stacks *s,
-				    const struct page_opts *o, struct err *err);
-void page_source_free(struct page_source *p);
-/* Says on the page which files it has lines of. */
-void page_source_tell(const struct page_source *p, FILE *out);
-void page_source_write(const struct page_source *p, FILE *out);

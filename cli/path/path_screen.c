@@ -6,7 +6,7 @@
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
 #include "analyze/path/path_run.h"
-#include "cli/output/span_text.h"
+#include "cli/output/grid.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 #include "stitch/text/human.h"
@@ -270,7 +270,7 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
 			  const char *before, FILE *out)
 {
-	uint32_t call = path_call(r, thread, time, NULL);
+	uint32_t call = path_call(r, thread, time);
 
 	if (!call)
 		return;

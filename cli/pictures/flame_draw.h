@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #include "cli/pictures/svg.h"
+#include "analyze/diffs/compare.h"
 
+struct flame_node;
 struct flame_opts;
 struct label_list;
 struct labels;
@@ -82,33 +84,39 @@ int drawing_add_run(struct drawing *d, struct stacks *s, int event,
 /* The same of folded text. */
 int drawing_add_text(struct drawing *d, const char *path, int *status,
 		     struct err *err);
-/* Opens a database, or makes one of a capture, and adds notes about its
- * captures. Returns a store to be closed, or NULL and *err. */
-struct store *drawing_open(struct drawing *d, const char *path, int *status,
-			   struct err *err);
-/* Loads what is said about frames and user stacks. d->stacks must be loaded.
- * Returns 0, or -1 and *err. */
-int drawing_facts(struct drawing *d, struct store *db, struct err *err);
-/* Adds the stack of a group, outermost frame first; may reverse l. Returns 1, 0
- * if --include or --exclude leaves it out, or -1 and *err. */
-int drawing_add_group(struct drawing *d, const struct stacks_group *g,
-		      struct label_list *l, struct err *err);
 /* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree
  * has no weight. */
 int drawing_finish(struct drawing *d, const char *path, struct err *err);
-/* Appends the frames for a thread's name, pid and tid that the options ask
- * for. */
-void drawing_thread(struct drawing *d, const struct stacks_comm *c,
-		    struct label_list *l);
-/* Appends a frame that is not code. */
-void drawing_group(struct drawing *d, const char *name, struct label_list *l);
 
-/* Adds notes about waits that are not drawn, if there are any. */
-void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s);
-/* Adds a note about missing user halves, if there are any. */
-void drawing_note_missing(struct drawing *d);
-/* Adds a note about inferred callers, if there are any. */
-void drawing_note_inferred(struct drawing *d);
 /* Adds a note, unless there are too many. */
 void drawing_say(struct drawing *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* ---- two recordings in one tree of frames, and what changed.
+ *
+ * diff_model_read(), then read; diff_model_release(). Each side may be several
+ * recordings, which are runs of the same. Frames are the same when they are the
+ * same code (matching.h) with the same callers. What changed is judged of
+ * functions, as in 'diff', and not of frames: a frame shows the change
+ * of its function. */
+
+/* Side 0 is A, the first recording; side 1 is B. */
+struct diff_model {
+	struct compare c;
+	struct flame_tree *all; /* the frames of both, without weights */
+	struct drawing side[2]; /* with the samples of all runs */
+	uint32_t *node[2];	/* by node of all: the node of the side's tree,
+				 * or FLAME_NONE */
+	uint32_t *row;		/* by node of all: the row of its function in
+				 * c.d; REPORT_NONE: no code, as a thread */
+};
+
+/* Reads both sides, which are borrowed, as are the options; *m is all zeros.
+ * Returns 0, or -1 and *err; to be released in either case. */
+int diff_model_read(struct diff_model *m, const struct sides *s,
+		    const struct flame_opts *f, const struct svg_opts *o,
+		    int *status, struct err *err);
+void diff_model_release(struct diff_model *m);
+/* Returns a node of one side, of zeros if the side does not have it. */
+const struct flame_node *diff_model_node(const struct diff_model *m, int side,
+					 uint32_t id);

@@ -9,12 +9,36 @@
 #include <stdint.h>
 
 #include "analyze/fleet/fleet.h"
-#include "cli/push/push_sender.h"
 #include "stitch/base/intern.h"
+#include "stitch/base/err.h"
+#include "stitch/base/blob.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/table.h"
 
 struct push;
 struct push_server;
+
+/* The rows of an insert, as RowBinary packed with gzip. */
+struct push_body {
+	struct blob packed;
+	uint32_t rows;
+	uint64_t plain;	   /* bytes before they were packed */
+	struct pack *pack; /* NULL: rows are only counted */
+	struct blob buf;
+	struct push_body *next; /* for its sender */
+};
+
+struct push_sender {
+	struct clickhouse *c;
+	size_t connections; /* inserts at a time, at most */
+	bool failed;	/* one has; then err is set, nothing more is sent, */
+	bool may_pass;	/* and this tells whether to try again: once all are
+			 * drained, by clearing `failed` */
+	struct err err; /* of the first that failed */
+	struct push_body *bodies; /* under way */
+	/* what was stored */
+	uint64_t inserts, rows, plain, packed;
+};
 
 /* How a push is to go. */
 struct push_options {

@@ -107,3 +107,25 @@ bool plan_is_over(const struct plan *p);
 int code_of_program(const char *name, struct record_code *out, struct err *err);
 /* The same for what process pid has mapped. Returns -1 if it is not there. */
 int code_of_process(long pid, struct record_code *out, struct err *err);
+
+/* ---- what a capture teaches the next recording: were its
+ * buffers and stack dumps large enough? */
+
+#define LAST_RECORDING_PROVES 256
+
+struct last_recording {
+	/* bytes and MB that are enough, as far as is known; 0: perf's own */
+	unsigned int dump, megabytes;
+	bool cut, lost;	       /* more than those of the capture */
+	int64_t stacks, whole; /* of user mode */
+	/* what 'path' will prove of recordings here, if it reads switches */
+	char proves[LAST_RECORDING_PROVES];
+	const char *ftrace; /* what '--tracer ftrace' does better; NULL */
+};
+
+/* Reads a capture, or its database; `name` stands for it in what is said of it,
+ * NULL: nothing is, and it is a trial, of which .proves is wanted. all: it is
+ * of all CPUs, and the stacks of this process, of what it started and of what
+ * started it do not count: the recording has few of them. */
+int last_recording_read(const char *file, const char *name, bool all,
+			struct last_recording *out, struct err *err);

@@ -9,7 +9,7 @@
 
 #include "analyze/fleet/fleet_schema.h"
 #include "analyze/samples/filter.h"
-#include "cli/output/progress.h"
+#include "cli/output/say.h"
 #include "cli/server/server_ask.h"
 #include "schema/maker.h"
 #include "schema/merge/merge.h"

@@ -6,7 +6,7 @@
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "cli/output/out.h"
-#include "cli/output/json_rows.h"
+#include "cli/output/output.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"

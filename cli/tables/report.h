@@ -136,11 +136,6 @@ int report_print_head(const struct report *rp, struct err *err);
 int report_head_json(const struct report *rp, struct json *j, struct err *err);
 /* Returns whether the event is one of ftrace's own tracers. */
 const struct traced_sums *report_traced(const struct report *rp);
-/* Prints the call tree of the event's samples, of a function from there on, or
- * writes it as member "tree"; func NULL: of all; j NULL: as text. Returns 0, or
- * -1 and *err. */
-int report_put_tree(const struct report *whole, const struct label *func,
-		    struct json *j, struct err *err);
 /* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
  * apart: for stacks_opts. */
 bool report_summed(const struct report_opts *o);

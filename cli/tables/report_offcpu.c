@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "cli/output/span_text.h"
 #include "cli/output/grid.h"
 #include "cli/output/output.h"
 #include "stitch/text/human.h"

@@ -8,7 +8,6 @@
 #include "analyze/samples/filter.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
-#include "cli/output/span_text.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"

@@ -4,23 +4,23 @@
 
 #include <inttypes.h>
 
+#include "analyze/stacks/label.h"
 #include "analyze/samples/loss_marks.h"
 #include "analyze/samples/payloads.h"
-#include "analyze/stacks/label.h"
 #include "analyze/stacks/trust.h"
-#include "cli/output/json_rows.h"
-#include "cli/output/lines.h"
+#include "stitch/text/human.h"
+#include "cli/output/grid.h"
+#include "cli/output/output.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/mem.h"
-#include "stitch/base/saturate.h"
-#include "stitch/image_status.h"
 #include "stitch/order/clocks.h"
-#include "stitch/text/human.h"
-#include "stitch/text/json.h"
-#include "stitch/text/safe_text.h"
+#include "stitch/base/mem.h"
+#include "stitch/image_status.h"
+#include "stitch/base/saturate.h"
 
 /* Lines of each section before "and N more". */
 #define LINES_BRIEF 3

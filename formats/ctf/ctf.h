@@ -5,7 +5,7 @@
  * file, which meta/ parses (schema.c). It walks the packets of all stream files
  * once (file.c) and chains the files of a stream (stream.c): those of rotated
  * chunks have one uuid, so they are one trace. ctf_next() decodes the earliest
- * event of all streams (event.c): packets are found by packet.c and lost ones
+ * event of all streams (event.c): packets are found by stream.c and lost ones
  * noted, decode/ reads an event, event.c makes items of it. An item waits until
  * it is decoded into a record by ctf_item_decode() and freed by
  * ctf_item_release().
@@ -97,7 +97,7 @@ const struct ctf_clock *ctf_schema_first_clock(const struct ctf_schema *sm);
  * NULL) is something else. */
 bool ctf_uuid_parse(const char *s, uint8_t out[CTF_UUID]);
 
-/* ---- packet.c */
+/* ---- packets */
 
 struct ctf_packet {
 	uint64_t off;	  /* in the file */
@@ -346,25 +346,17 @@ struct ctf_file {
  * bytes that are none, to ctf->file. */
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		   uint32_t trace);
-/* ---- ends.c */
 
 /* Notes as damage the streams of a trace, which were read to their ends, that
  * the recorder did not end. */
 void ctf_ends_check(struct ctf_trace *tr);
-/* The same later of a stream file without a packet. */
-void ctf_ends_note_empty(struct ctf_trace *tr, const char *path);
-
-/* ---- copies.c: packets that several files of a stream have */
-/* Notes a packet while files are walked. */
-void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
-		     const struct ctf_state *st, const struct ctf_packet *p);
-/* Ends noting. overlap: two files of a stream may have a packet in common. */
-void ctf_copies_sort(struct ctf *ctf, bool overlap);
-/* Is the packet in a file that was walked before f? */
-bool ctf_copies_has(const struct ctf *ctf, const struct ctf_file *f,
-		    const struct ctf_state *st, const struct ctf_packet *p);
 
 /* ---- stream.c */
+
+/* Notes a packet while files are walked, for those that several files of a
+ * stream have. */
+void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
+		     const struct ctf_state *st, const struct ctf_packet *p);
 
 /* The files of a stream, one after the other. Only the one that is being read
  * is mapped. */
@@ -429,22 +421,8 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why);
 void ctf_stream_blame_event(const struct ctf_stream *s, const char *why);
 void ctf_stream_close(struct ctf_stream *s);
 
-/* ---- packet.c: packets against their events, and against those before; values
+/* ---- stream.c: packets against their events, and against those before; values
  * of events that cannot be */
-/* Returns how many events were discarded since the packets before; *back: the
- * counter went back, and how many is not known. */
-uint64_t ctf_check_discarded(const struct ctf_stream *s, bool *back);
-/* Returns what is wrong with the head of the packet that begins; NULL: nothing.
- */
-const char *ctf_check_begin(struct ctf_stream *s);
-/* The same of the packet that ends; clock: of its last event. */
-const char *ctf_check_end(struct ctf_stream *s, uint64_t clock);
-/* Returns how much a counter, which has the size of its field, grew, and sets
- * *mask to its greatest value. */
-uint64_t ctf_check_grown(const struct ctf_stream *s, enum ctf_field_role role,
-			 uint64_t from, uint64_t to, uint64_t *mask);
-/* Does a counter that grew by n go back? */
-bool ctf_check_is_back(uint64_t n, uint64_t mask);
 /* Returns what is wrong with the event that was read; NULL: nothing. raw: its
  * payload. */
 const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
@@ -495,9 +473,7 @@ void ctf_item_release(struct source *src, const struct ref *ref);
 /* Completes an item. Returns false if it repeats an earlier one. */
 bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it);
 
-/* ---- role.c */
-/* Sets role and parts of an event from its format. */
-void ctf_role_find(struct ctf_event *ev);
+/* ---- plan.c */
 /* Return the value of a field; a string that is valid until the next call. */
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
@@ -524,7 +500,7 @@ void *ctf_file_map(const char *path, uint64_t *len);
 void *ctf_file_map_noted(struct ctf *ctf, const char *path, uint64_t *len);
 void ctf_file_unmap(void *data, uint64_t len);
 
-/* ---- rule.c: rules of --request and --chain, or the defaults */
+/* ---- plan.c: rules of --request and --chain, or the defaults */
 int ctf_rules_read(struct ctf *ctf, struct err *err);
 void ctf_rules_release(struct ctf *ctf);
 /* Returns the rule for an event; NULL: none. */

@@ -5,7 +5,7 @@
 
 #include "formats/code/kernel_map.h"
 #include "formats/ctf/ctf.h"
-#include "formats/ctf/decode/value.h"
+#include "formats/ctf/decode/run.h"
 #include "formats/ctf/plan.h"
 #include "formats/input.h"
 #include "formats/tracepoint/fields.h"

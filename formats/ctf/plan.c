@@ -10,9 +10,190 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/tracepoint/fields.h"
 #include "stitch/base/bytes.h"
+#include "stitch/base/err.h"
+
+/* ---- rules for events that request a stack and for those that bring it later:
+ * "NAME(COOKIE)" and "NAME(COOKIE,ADDRESSES)" */
+
+#define REQUEST "stitch:request(cookie)"
+#define CHAIN "stitch:ustack(cookie,ips)"
+
+static int ctf_rule_add(struct ctf *ctf, const char *s, size_t n, bool chain)
+{
+	const char *open = memchr(s, '(', n);
+	const char *end = s + n - 1;
+
+	if (!open || open == s || *end != ')')
+		return -1;
+	const char *comma = memchr(open, ',', (size_t)(end - open));
+	const char *stop = comma ? comma : end;
+
+	if ((comma != NULL) != chain || stop == open + 1 ||
+	    (comma && comma + 1 == end))
+		return -1;
+	*mem_add(ctf->rule, ctf->n_rule, ctf->cap_rule) = (struct ctf_rule){
+		.event = mem_dup(s, (size_t)(open - s)),
+		.cookie = mem_dup(open + 1, (size_t)(stop - open - 1)),
+		.ips = comma ? mem_dup(comma + 1, (size_t)(end - comma - 1))
+			     : NULL,
+	};
+	return 0;
+}
+
+static int ctf_rule_add_all(struct ctf *ctf, const char *s, bool chain,
+			    struct err *err)
+{
+	for (const char *p = s; *p;) {
+		size_t n = strcspn(p, " ");
+
+		if (n && ctf_rule_add(ctf, p, n, chain))
+			return err_set(err, ERR_USAGE, "'%s' is no %s", s,
+				       chain ? "--chain, such as " CHAIN
+					     : "--request, such as " REQUEST);
+		p += n + (p[n] == ' ');
+	}
+	return 0;
+}
+
+int ctf_rules_read(struct ctf *ctf, struct err *err)
+{
+	const char *request = ctf->opts.request;
+	const char *chain = ctf->opts.chain;
+
+	if (ctf_rule_add_all(ctf, request ? request : REQUEST, false, err))
+		return -1;
+	return ctf_rule_add_all(ctf, chain ? chain : CHAIN, true, err);
+}
+
+void ctf_rules_release(struct ctf *ctf)
+{
+	for (size_t i = 0; i < ctf->n_rule; i++)
+		free_all(ctf->rule[i].event, ctf->rule[i].cookie,
+			 ctf->rule[i].ips);
+	free(ctf->rule);
+}
+
+const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
+				   bool chain)
+{
+	for (size_t i = 0; i < ctf->n_rule; i++)
+		if ((ctf->rule[i].ips != NULL) == chain &&
+		    !strcmp(ctf->rule[i].event, event))
+			return &ctf->rule[i];
+	return NULL;
+}
+
+/* ---- what the events of LTTng and perf are, by their names, and which of
+ * their fields say what */
+
+struct ctf_role_row {
+	const char *name; /* a '*' matches anything */
+	enum ctf_role role;
+	const char *part[CTF_PARTS];
+};
+
+#define TASK [CTF_TID] = "tid", [CTF_COMM] = "comm"
+#define IMAGE                                                                  \
+	[CTF_BASE] = "baddr", [CTF_SIZE] = "memsz", [CTF_PATH] = "path",       \
+	[CTF_HAS_ID] = "has_build_id"
+#define IMAGE_ID [CTF_BASE] = "baddr", [CTF_PATH] = "build_id"
+
+static const struct ctf_role_row ctf_roles[] = {
+	{ "sched_switch",
+	  CTF_SWITCH,
+	  { [CTF_TID] = "prev_tid",
+	    [CTF_COMM] = "prev_comm",
+	    [CTF_TID2] = "next_tid",
+	    [CTF_COMM2] = "next_comm",
+	    [CTF_STATE_OF] = "prev_state" } },
+	{ "sched_wakeup", CTF_WAKEUP, { TASK } },
+	{ "sched_wakeup_new", CTF_WAKEUP_NEW, { TASK } },
+	{ "sched_process_fork",
+	  CTF_FORK,
+	  { [CTF_TID] = "parent_tid",
+	    [CTF_COMM] = "parent_comm",
+	    [CTF_TID2] = "child_tid",
+	    [CTF_COMM2] = "child_comm",
+	    [CTF_PID] = "parent_pid",
+	    [CTF_PID2] = "child_pid" } },
+	{ "sched_process_exec",
+	  CTF_EXEC,
+	  { [CTF_TID] = "tid", [CTF_PATH] = "filename" } },
+	{ "sched_process_exit", CTF_EXIT, { TASK } },
+	{ "sched_*", CTF_NAMED, { TASK } },
+	{ "lttng_statedump_process_state",
+	  CTF_STATE,
+	  { [CTF_TID] = "tid", [CTF_PID] = "pid", [CTF_COMM] = "name" } },
+	{ "lttng_ust_statedump:bin_info", CTF_IMAGE, { IMAGE } },
+	{ "lttng_ust_dl:dl*open", CTF_OPEN, { IMAGE } },
+	{ "lttng_ust_lib:load", CTF_LOAD, { IMAGE } },
+	{ "lttng_ust_statedump:build_id", CTF_BUILD_ID, { IMAGE_ID } },
+	{ "lttng_ust_dl:build_id", CTF_BUILD_ID, { IMAGE_ID } },
+	{ "lttng_ust_lib:build_id", CTF_BUILD_ID, { IMAGE_ID } },
+	{ "lttng_ust_dl:dlclose", CTF_CLOSE, { [CTF_BASE] = "baddr" } },
+	{ "lttng_ust_lib:unload", CTF_UNLOAD, { [CTF_BASE] = "baddr" } },
+	{ "perf_comm",
+	  CTF_NAMED,
+	  { [CTF_TID] = "tid", [CTF_PID] = "pid", [CTF_COMM] = "comm" } },
+	{ "perf_fork",
+	  CTF_FORK,
+	  { [CTF_TID] = "ptid",
+	    [CTF_PID] = "ppid",
+	    [CTF_TID2] = "tid",
+	    [CTF_PID2] = "pid" } },
+	{ "perf_exit", CTF_EXIT, { [CTF_TID] = "tid" } },
+};
+
+/* The pattern may have one '*', which matches anything. */
+static bool ctf_role_matches(const char *pattern, const char *name)
+{
+	const char *star = strchr(pattern, '*');
+	size_t n = strlen(name);
+
+	if (!star)
+		return !strcmp(pattern, name);
+	size_t before = (size_t)(star - pattern);
+	size_t behind = strlen(star + 1);
+
+	return n >= before + behind && !memcmp(name, pattern, before) &&
+	       !strcmp(name + n - behind, star + 1);
+}
+
+/* Sets role and parts of an event from its format. */
+static void ctf_role_find(struct ctf_event *ev)
+{
+	for (int i = 0; i < CTF_PARTS; i++)
+		ev->part[i] = -1;
+	for (size_t i = 0; i < ARRAY_SIZE(ctf_roles); i++) {
+		if (!ctf_role_matches(ctf_roles[i].name, ev->fmt.name))
+			continue;
+		ev->role = ctf_roles[i].role;
+		for (int k = 0; k < CTF_PARTS; k++)
+			ev->part[k] =
+				tp_field_index(&ev->fmt, ctf_roles[i].part[k]);
+		return;
+	}
+}
+
+int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
+		   const struct bytes *raw, int64_t otherwise)
+{
+	return tp_field_number_or(&ev->fmt, ev->part[part], raw, otherwise);
+}
+
+const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
+		     enum ctf_part_of part, const struct bytes *raw)
+{
+	struct field f;
+
+	tp_field_take_alone(&ctf->look, &ev->fmt, ev->part[part], raw, &f);
+	return f.text;
+}
 
 #define DEPTH_MAX 16
 #define FIELDS_MAX 500

@@ -1,6 +1,6 @@
 /* ftext.h - private declarations of the reader of ftrace's texts.
  *
- * Open: input.c reads lines of a mapped file or a stream. Next: each event
+ * Open: item.c reads lines of a mapped file or a stream. Next: each event
  * becomes an item. Items are held back a little, because the stacks of an event
  * are printed after it, then returned in the order of the text. Decode: makes
  * the record. A ref's handle is the number of an item, its len the record of
@@ -221,7 +221,7 @@ static inline struct ftext_item *ftext_item_at(const struct ftext *ft,
 	return &ft->item[i & (ft->cap_item - 1)];
 }
 
-/* input.c: the lines of a text. */
+/* item.c: the lines of a text, items and their refs. */
 /* Reads the next line, without its line feed, and its offset. Returns 1, 0 at
  * the end, -1 and *err on failure. */
 int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
@@ -236,8 +236,6 @@ struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
  * contiguous even if several lines make it. */
 void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 		    uint64_t off, struct scan s, struct ftext_part *part);
-
-/* item.c: items and their refs. */
 /* Adds an item of a line at off and returns its number. */
 uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l);
 void ftext_release(struct source *src, const struct ref *ref);
@@ -297,13 +295,10 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
 
-/* kernel.c: where the kernel's code was. */
 /* Finds the kernel's code in a copy of kallsyms, if the copy agrees with the
  * text. Returns -1 and *err if the copy cannot be read. */
 int ftext_kernel(struct ftext *ft, struct err *err);
-void ftext_kernel_record(const struct ftext *ft, struct record *rec);
 
-/* totals.c: what is next to the text. */
 /* Takes the clock, and the number of CPUs unless the text tells it. head: the
  * begin of the text. */
 void ftext_totals_open(struct ftext *ft, struct scan head);
@@ -313,7 +308,6 @@ int ftext_totals_read(struct ftext *ft, struct err *err);
 /* At the end of the text: returns whether they count for it. */
 bool ftext_has_totals(struct ftext *ft);
 
-/* call.c: system calls that change mappings. */
 /* Sets call and leaves of the event of that name. */
 void ftext_call_find(const char *key, struct ftext_event *e);
 /* Parses the text of such an event. The path is valid until the next call.

@@ -50,7 +50,7 @@ struct line {
 /* `bare`: events have no task, CPU and time (option nocontext-info). */
 void line_parse(struct scan s, bool bare, struct line *out);
 
-/* flags.c: sets flags of a line from their column: "d.h1". */
+/* graph.c: sets flags of a line from their column: "d.h1". */
 void line_set_flags(struct scan column, struct line *out);
 
 /* graph.c: parses a line of the tracer function_graph, after its time. Returns
@@ -71,8 +71,7 @@ struct line_call {
  * Returns false if it has another form. */
 bool line_graph_call(struct scan text, struct line_call *out);
 
-/* mmio.c: parses a line of the tracer mmiotrace. Returns false if it is none.
- */
+/* Parses a line of the tracer mmiotrace. Returns false if it is none. */
 bool line_parse_mmio(struct scan s, struct line *out);
 /* Returns true if lines of mmiotrace follow the line. */
 bool line_starts_mmio(struct scan s);

@@ -86,7 +86,7 @@ struct ft_symbol_text {
 struct ft_type {
 	struct tp_format fmt;
 	enum event_role role;
-	bool printk; /* its text is elsewhere: see print.c */
+	bool printk; /* its text is elsewhere: see meta.c */
 	bool named;  /* it has fields with names: see meta.c */
 	uint32_t
 		least; /* bytes up to the end of the last field of fixed size */
@@ -394,7 +394,7 @@ enum ft_whose {
 /* file.c: the header and everything before the pages of a trace.dat. */
 int ft_file_read(struct ft *ft, struct err *err);
 
-/* claims.c: what the tables of the file describe. */
+/* option.c: what the tables of the file describe. */
 /* Reads the head of the section at off. */
 int ft_section_head(const struct ft *ft, uint64_t off, struct ft_section *s,
 		    struct err *err);
@@ -422,10 +422,6 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b,
 uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 			 uint64_t section, uint32_t subbuf);
 
-/* dir.c: folders of raw pages. */
-bool ft_dir_probe(const char *path);
-int ft_dir_read(struct ft *ft, const char *path, struct err *err);
-
 /* page.c: the kernel's ring-buffer pages. */
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 		 struct ft_page *pg, struct err *err);
@@ -445,7 +441,7 @@ void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
 
-/* print.c: texts of trace_printk(). */
+/* meta.c: texts of trace_printk(). */
 /* Where the added fields are, from FT_SYMBOL_OFF on: no entry is that long, so
  * they are never read from a payload. */
 #define FT_SYMBOL_OFF TP_ADDED_OFF
@@ -454,19 +450,9 @@ int ft_scan(struct source *src, struct err *err);
 void ft_print_read_formats(struct ft *ft, const struct bytes *text);
 /* Lets texts of events name functions. */
 void ft_print_names(struct ft *ft);
-/* Returns the format with added fields for function and text, which the caller
- * frees, or NULL if the event is not of trace_printk(). */
-char *ft_print_format(const char *system, const struct bytes *text);
-/* The same of what was written to trace_marker_raw: as the kernel prints it
- * (trace_raw_data_print()), not the first four bytes alone as the format says.
- */
-char *ft_print_raw_format(const char *system, const struct bytes *text);
 /* Fills these fields. The texts are valid until the next call. */
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out);
-
-/* Returns the text of a string of the kernel, or NULL. */
-const char *ft_print_find_text(const struct ft *ft, uint64_t addr);
 
 /* meta.c: names for addresses in payloads. */
 /* Fills these fields. The texts are valid until the next call. */
@@ -487,21 +473,13 @@ static inline bool ft_task_is_settled(const struct ft *ft, int32_t pid)
 	return ft->settled[(uint32_t)pid % FT_SETTLED] == pid;
 }
 
-/* defer.c: deferred user stacks. */
-void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
-		     struct rec_sample *s);
+/* record.c: deferred user stacks. */
 void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 		    const struct bytes *raw);
 /* Adds the refs of the stacks in a text written by a process. def is of its
  * event. */
 void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		   const struct bytes *raw, struct event_def *def);
-/* Sets the request of a sample if such a text is one. */
-void ft_defer_request(struct ft *ft, const struct ft_type *t,
-		      const struct bytes *raw, struct record *rec);
-int ft_defer_chain(struct ft *ft, const struct ft_type *t,
-		   const struct ref *ref, const struct bytes *raw,
-		   struct record *rec, struct err *err);
 
 /* stream.c: records that are not made of an entry. */
 

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "formats/code/kernel_map.h"
-#include "formats/ftrace/entry.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"

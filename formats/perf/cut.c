@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"
-#include "formats/perf/zstd_stream.h"
+#include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 

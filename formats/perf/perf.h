@@ -8,6 +8,7 @@
  * position in a chunk of memory. */
 #pragma once
 #include <stdbool.h>
+#include <zstd.h>
 
 #include "formats/input.h"
 #include "formats/reader/bounds.h"
@@ -17,6 +18,22 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
+
+/* ---- the decoder of the zstd stream that compressed records are. */
+
+struct zstd_stream {
+	ZSTD_DStream *d; /* the owner makes and frees it */
+	ZSTD_inBuffer in;
+	/* What the decoder wants next: 0 or the head of a block after a flush,
+	 * which ends each compressed record but those that were full. */
+	size_t wants;
+};
+
+/* Decodes until *out is full, or the input is used up. Returns NULL, or why the
+ * input is damaged: nothing after it can be decoded. */
+const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out);
+/* Returns whether the input so far ends inside a block. */
+bool zstd_stream_is_open(const struct zstd_stream *z);
 
 extern const struct source_ops perf_ops;
 
@@ -382,9 +399,7 @@ static inline struct perf *perf_of(struct source *src)
 /* Frees what was read of records, without files and chunks. */
 void perf_release(struct perf *p);
 
-/* ---- header.c */
-/* Reads header, events, then feature sections of the file form. */
-int perf_read_header(struct perf *p, struct err *err);
+/* ---- open.c: the header */
 
 /* ---- attr.c */
 /* Adds the event in b, which holds a perf_event_attr and nothing else. */
@@ -456,7 +471,7 @@ static inline uint64_t perf_in_file(const struct perf_file *f, uint64_t v)
 	return (uint64_t)f->index << PERF_FILE_BIT | v;
 }
 
-/* ---- report.c: entries for the ledger */
+/* ---- attr.c: entries for the ledger */
 /* Reports damage, or makes a note. Both do nothing in the second pass, which
  * would report everything again. */
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
@@ -477,7 +492,7 @@ void perf_skip_type(struct perf *p, const struct perf_rec *r);
 /* Reports a record with the id of no event. */
 void perf_damage_id(struct perf *p, const struct perf_rec *r);
 
-/* ---- chunk.c */
+/* ---- walk.c: memory for records */
 /* Returns an empty chunk for cap bytes with one reference, the caller's. */
 struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 				  bool flat);
@@ -487,22 +502,8 @@ struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle);
 void perf_chunk_put(struct perf *p, struct perf_chunk *c);
 /* Returns the handle of the record at c->data + at. */
 uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at);
-/* Says that nothing fills or walks the chunk: its records wait. */
-void perf_chunk_wait(struct perf_chunk *c);
 /* Frees all chunks. */
 void perf_chunk_release(struct perf *p);
-
-/* ---- zstd.c */
-/* Starts to decompress the payload of a COMPRESSED record. */
-void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r);
-/* Decompresses the next bytes into f->plain. Returns false if no input is
- * left. */
-bool perf_z_more(struct perf *p, struct perf_file *f);
-/* At the end of f: notes as damage that compressed data is missing. */
-void perf_z_check_end(struct perf *p, struct perf_file *f);
-/* Returns how many decompressed bytes are not walked yet. */
-size_t perf_z_rest(const struct perf_file *f);
-void perf_z_free(struct perf *p, struct perf_file *f);
 
 /* ---- tool.c */
 /* Evaluates a record of the perf tool, in the first pass only. Damage is
@@ -515,15 +516,10 @@ void perf_tool_end(struct perf *p);
 /* Sets the facts that depend on all tool records: system_wide and others. */
 void perf_tool_finish(struct perf *p);
 
-/* ---- simpleperf.c */
 /* Takes the ids of events that were opened during the recording. */
 int perf_simpleperf_event_ids(struct perf *p, struct bytes *b, struct err *err);
-/* Takes the version and the names of events of META_INFO. */
-int perf_simpleperf_meta(struct perf *p, struct bytes *b, struct err *err);
-/* Checks the sizes in FILE, whose functions are not used. */
-int perf_simpleperf_files(struct perf *p, struct bytes *b, struct err *err);
 
-/* ---- check.c: values that cannot be */
+/* ---- attr.c: values that cannot be */
 /* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */
 int perf_check_build_id(const struct bytes *id, unsigned int n,
 			struct err *err);
@@ -550,12 +546,10 @@ int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 /* ---- attr.c */
 /* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
 const char *perf_type_name(uint32_t type);
-/* Returns name and meaning of a type that is skipped, or NULL. */
-const char *perf_type_skipped(uint32_t type);
 /* Returns the enum record_class of a kernel record of known type. */
 uint8_t perf_type_class(uint32_t type, uint16_t misc);
 
-/* ---- ref.c */
+/* ---- tool.c: refs of records */
 /* Makes the ref of a kernel record. Returns false, and counts the record as
  * skipped, if its type or its event is unknown. */
 bool perf_ref_make(struct perf *p, struct perf_file *f,
@@ -565,7 +559,6 @@ bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
 		       const struct ref *ref);
 /* Checks the promise of FINISHED_ROUND: at its end, and for each record. A
  * record that breaks it becomes an entry of the ledger. */
-void perf_round_end(struct perf *p);
 void perf_round_record(struct perf *p, const struct perf_rec *r,
 		       const struct ref *ref);
 /* The same of a record that is known to keep it. */
@@ -588,21 +581,7 @@ int perf_record_decode_other(struct perf *p, const struct perf_attr *a,
 			     const struct perf_rec *r, bool untimed,
 			     struct record *rec, struct err *err);
 
-/* ---- sample.c */
-int perf_sample_decode(struct perf *p, const struct perf_attr *a,
-		       const struct perf_rec *r, struct record *rec,
-		       struct err *err);
-/* Takes the values of a counter, which become extras. */
-int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
-			    struct err *err);
-/* Adds a number, or bytes that stay valid with the record, to p->extra. */
-void perf_extra_add(struct perf *p, const char *name, uint64_t value);
-void perf_extra_blob(struct perf *p, const char *name, const void *blob,
-		     size_t len);
-
-/* Takes n addresses where they lie, or into p->ip. */
-int perf_take_addrs(struct perf *p, struct bytes *b, uint64_t n,
-		    struct addrs *a, struct err *err);
+/* ---- record.c: samples */
 
 /* ---- trace.c */
 /* Reads feature section 1, or the payload of a TRACING_DATA record, which may

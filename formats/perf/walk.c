@@ -2,11 +2,312 @@
  *
  * Records are in the file itself or inside compressed records. No mark tells
  * where a record starts, so a wrong size ends the walk. */
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
+#include "stitch/files/new_file.h"
+
+/* ---- the decoder of the zstd stream that compressed records are */
+
+#define BLOCK_HEAD 3 /* of zstd's format */
+
+const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out)
+{
+	while (out->pos < out->size) {
+		size_t had = out->pos;
+		size_t at = z->in.pos;
+		size_t rc = ZSTD_decompressStream(z->d, out, &z->in);
+
+		if (ZSTD_isError(rc))
+			return ZSTD_getErrorName(rc);
+		/* after the end of a frame, the decoder would begin another */
+		if (out->pos == had && z->in.pos == at)
+			break;
+		z->wants = rc;
+	}
+	return NULL;
+}
+
+bool zstd_stream_is_open(const struct zstd_stream *z)
+{
+	return z->wants > BLOCK_HEAD;
+}
+
+/* ---- memory for records that are not in a mapped file.
+ *
+ * A chunk counts its references: one of the code that fills or walks it, and
+ * one for each ref to a record in it. A handle is the top bit, the chunk's id
+ * and the offset of the record in the chunk.
+ *
+ * Chunks beyond the memory there is are in a temporary file, which is mapped:
+ * records of one time wait for each other, and 88 KB of compressed ones can be
+ * gigabytes. */
+
+#define HANDLE_CHUNK ((uint64_t)1 << 63)
+#define MEMORY_DEFAULT ((uint64_t)256 << 20)
+/* A multiple of all sizes of pages. */
+#define SPILL_UNIT ((size_t)64 << 10)
+
+/* Gives the chunk memory in the file. Returns false if that cannot be. */
+static bool perf_chunk_spill(struct perf *p, struct perf_chunk *c, size_t cap)
+{
+	const char *dir = p->opts.temp_dir ? p->opts.temp_dir : "/tmp";
+	int fd = p->spill > 0 ? p->spill - 1 : -1;
+
+	if (!p->spill) {
+		fd = temp_open(dir);
+		p->spill = fd < 0 ? -1 : fd + 1;
+	}
+	cap = (cap + SPILL_UNIT - 1) / SPILL_UNIT * SPILL_UNIT;
+	/* a full disk would be a signal when the memory is written */
+	if (fd < 0 || posix_fallocate(fd, (off_t)p->spill_end, (off_t)cap))
+		return false;
+	void *data = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			  (off_t)p->spill_end);
+
+	if (data == MAP_FAILED)
+		return false;
+	c->data = data;
+	c->cap = cap;
+	c->spilled = p->spill_end + 1;
+	p->spill_end += cap;
+	return true;
+}
+
+static void perf_chunk_free(struct perf *p, struct perf_chunk *c)
+{
+	if (!c)
+		return;
+	if (c->spilled) {
+		munmap(c->data, c->cap);
+		fallocate(p->spill - 1,
+			  FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)c->spilled - 1, (off_t)c->cap);
+	} else {
+		p->chunk_bytes -= c->cap;
+		free(c->data);
+	}
+	free(c);
+}
+
+/* Says that nothing fills or walks the chunk: its records wait. */
+static void perf_chunk_wait(struct perf_chunk *c)
+{
+	/* the bytes stay in the file */
+	if (c && c->spilled)
+		madvise(c->data, c->cap, MADV_DONTNEED);
+}
+
+struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
+				  bool flat)
+{
+	struct perf_chunk *c = mem_new(1, sizeof(*c));
+
+	/* A pipe is first released in time order as far as that goes. */
+	uint64_t limit =
+		p->opts.memory_bytes ? p->opts.memory_bytes : MEMORY_DEFAULT;
+	bool pipe = p->n_file && p->file[0].window;
+	if (p->chunk_bytes / (pipe ? 2 : 1) <= limit ||
+	    !perf_chunk_spill(p, c, cap)) {
+		c->data = mem_grow_to(NULL, &c->cap, cap, 1);
+		p->chunk_bytes += c->cap;
+	}
+	c->off = off;
+	c->flat = flat;
+	c->refs = 1;
+	c->id = p->chunk_base + p->n_chunk;
+	*mem_add(p->chunk, p->n_chunk, p->cap_chunk) = c;
+	return c;
+}
+
+struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle)
+{
+	uint64_t id = (handle & ~HANDLE_CHUNK) >> 32;
+
+	if (!(handle & HANDLE_CHUNK) || id < p->chunk_base ||
+	    id - p->chunk_base >= p->n_chunk)
+		return NULL;
+	return p->chunk[id - p->chunk_base];
+}
+
+uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at)
+{
+	return HANDLE_CHUNK | c->id << 32 | at;
+}
+
+void perf_chunk_put(struct perf *p, struct perf_chunk *c)
+{
+	size_t gone = 0;
+
+	if (!c || --c->refs)
+		return;
+	p->chunk[c->id - p->chunk_base] = NULL;
+	perf_chunk_free(p, c);
+	/* Drop the ids of freed chunks from the front of the list; but move it
+	 * only if that halves it, so that it is cheap on average. */
+	while (gone < p->n_chunk && !p->chunk[gone])
+		gone++;
+	if (gone * 2 < p->n_chunk)
+		return;
+	memmove(p->chunk, p->chunk + gone,
+		(p->n_chunk - gone) * sizeof(*p->chunk));
+	p->n_chunk -= gone;
+	p->chunk_base += gone;
+}
+
+void perf_chunk_release(struct perf *p)
+{
+	for (size_t i = 0; i < p->n_chunk; i++)
+		perf_chunk_free(p, p->chunk[i]);
+	if (p->spill > 0)
+		close(p->spill - 1);
+	p->spill = 0;
+	free(p->chunk);
+	p->chunk = NULL;
+	p->n_chunk = 0;
+}
+
+/* ---- decompresses the records in COMPRESSED and COMPRESSED2.
+ *
+ * All compressed records of a file form one zstd stream without an end. Its
+ * output is a stream of records, and a record may be split between two
+ * compressed ones. Decompression goes chunk by chunk, because 64 KiB of input
+ * can become gigabytes. */
+
+#define Z_CHUNK ((size_t)128 * 1024)
+
+struct perf_z {
+	struct zstd_stream stream;
+	struct perf_chunk *holds; /* has the input; NULL: the file has it */
+	uint64_t off;
+	bool more, dead;
+};
+
+static void perf_z_end_input(struct perf *p, struct perf_z *z)
+{
+	z->more = false;
+	perf_chunk_put(p, z->holds);
+	z->holds = NULL;
+}
+
+/* Starts to decompress the payload of a COMPRESSED record. */
+static void perf_z_feed(struct perf *p, struct perf_file *f,
+			const struct perf_rec *r)
+{
+	struct bytes b = r->b;
+	struct bytes data;
+	struct err why = { 0 };
+	uint64_t n = r->size - 8u;
+
+	if (!f->z) {
+		f->z = mem_new(1, sizeof(*f->z));
+		f->z->stream.d = mem_must(ZSTD_createDStream());
+	}
+	struct perf_z *z = f->z;
+
+	p->src.info.compressed = true;
+	if (bytes_skip(&b, 8, &why) ||
+	    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
+	    bytes_take(&b, n, &data, &why) || rest_padding(&b, 7, &why)) {
+		perf_damage(p, "compressed", r->off, r->size, &why);
+		return;
+	}
+	if (z->dead) {
+		/* zstd needs the earlier data to decompress the later */
+		perf_damage_text(
+			p, f->in.path, "compressed", r->off, r->size,
+			"compressed data follows damaged compressed data");
+		return;
+	}
+	z->stream.in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
+	z->off = r->off;
+	z->more = true;
+	z->holds = r->chunk;
+	if (z->holds)
+		z->holds->refs++;
+}
+
+static void perf_z_fail(struct perf *p, struct perf_file *f, const char *why)
+{
+	struct perf_z *z = f->z;
+
+	perf_damage_text(p, f->in.path, "compressed", z->off, 0,
+			 "compressed data is damaged (%s)", why);
+	z->dead = true;
+	perf_z_end_input(p, z);
+}
+
+/* Returns how many decompressed bytes are not walked yet. */
+static size_t perf_z_rest(const struct perf_file *f)
+{
+	return f->plain ? f->plain->len - f->plain_at : 0;
+}
+
+/* Decompresses the next bytes into f->plain. Returns false if no input is
+ * left. */
+static bool perf_z_more(struct perf *p, struct perf_file *f)
+{
+	struct perf_z *z = f->z;
+
+	if (!z || !z->more)
+		return false;
+	/* Start a chunk with the bytes of the last one that are not walked yet.
+	 */
+	struct perf_chunk *old = f->plain;
+	size_t rest = perf_z_rest(f);
+	struct perf_chunk *c =
+		perf_chunk_new(p, Z_CHUNK + rest, f->z->off, false);
+
+	if (rest)
+		memcpy(c->data, old->data + f->plain_at, rest);
+	c->len = rest;
+	perf_chunk_wait(old);
+	perf_chunk_put(p, old);
+	f->plain = c;
+	f->plain_at = 0;
+	ZSTD_outBuffer out = { c->data, c->cap, c->len };
+
+	const char *why = zstd_stream_decode(&z->stream, &out);
+
+	c->len = out.pos;
+	if (why) {
+		perf_z_fail(p, f, why);
+		return true;
+	}
+	/* if the chunk is full, the decoder may still hold output */
+	if (out.pos < out.size)
+		perf_z_end_input(p, z);
+	return true;
+}
+
+/* At the end of f: notes as damage that compressed data is missing. */
+static void perf_z_check_end(struct perf *p, struct perf_file *f)
+{
+	struct perf_z *z = f->z;
+
+	if (z && !z->dead && zstd_stream_is_open(&z->stream))
+		perf_z_fail(p, f, "it ends inside a block");
+}
+
+static void perf_z_free(struct perf *p, struct perf_file *f)
+{
+	if (f->z) {
+		perf_z_end_input(p, f->z);
+		ZSTD_freeDStream(f->z->stream.d);
+		free(f->z);
+		f->z = NULL;
+	}
+	perf_chunk_put(p, f->plain);
+	f->plain = NULL;
+	f->plain_at = 0;
+}
 
 #define WINDOW ((size_t)256 * 1024)
 #define PAYLOAD_MAX ((uint64_t)256 << 20)

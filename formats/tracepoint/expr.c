@@ -1,13 +1,305 @@
 /* expr.c - evaluates the expressions in a tracepoint's print format. */
 #include "formats/tracepoint/expr.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 
-#include "formats/tracepoint/pointed.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/text_out.h"
+#include "stitch/base/words.h"
 #include "stitch/source.h"
+
+/* ---- numbers of enums of the kernel that print formats name.
+ *
+ * A macro is its number in a format, but the name of an enum stays a name
+ * unless the kernel says TRACE_DEFINE_ENUM() of it. Which number it has is in
+ * the kernel's headers, which are named above its rows; where a row says for
+ * one release only, the order of the enum has changed between releases. */
+
+/* Names in the order of their numbers: each is one more than the one before, or
+ * the next bit. */
+struct kernel_names {
+	const char *names;
+	uint32_t first;
+	bool bits;
+	uint16_t release; /* the only one; 0: all that have the names */
+};
+
+static const struct kernel_names rows[] = {
+	/* include/net/tcp_states.h */
+	{ "TCP_ESTABLISHED TCP_SYN_SENT TCP_SYN_RECV TCP_FIN_WAIT1 "
+	  "TCP_FIN_WAIT2 TCP_TIME_WAIT TCP_CLOSE TCP_CLOSE_WAIT TCP_LAST_ACK "
+	  "TCP_LISTEN TCP_CLOSING TCP_NEW_SYN_RECV",
+	  1, false, 0 },
+	/* include/uapi/linux/ioprio.h */
+	{ "IOPRIO_CLASS_NONE IOPRIO_CLASS_RT IOPRIO_CLASS_BE "
+	  "IOPRIO_CLASS_IDLE",
+	  0, false, 0 },
+	{ "IOPRIO_CLASS_INVALID", 7, false, 0 },
+	/* include/linux/hrtimer.h, from 5.4 on with HARD */
+	{ "HRTIMER_MODE_ABS HRTIMER_MODE_REL HRTIMER_MODE_ABS_PINNED "
+	  "HRTIMER_MODE_REL_PINNED HRTIMER_MODE_ABS_SOFT "
+	  "HRTIMER_MODE_REL_SOFT HRTIMER_MODE_ABS_PINNED_SOFT "
+	  "HRTIMER_MODE_REL_PINNED_SOFT HRTIMER_MODE_ABS_HARD "
+	  "HRTIMER_MODE_REL_HARD HRTIMER_MODE_ABS_PINNED_HARD "
+	  "HRTIMER_MODE_REL_PINNED_HARD",
+	  0, false, 0 },
+	/* enum vm_fault_reason, include/linux/mm_types.h */
+	{ "VM_FAULT_OOM VM_FAULT_SIGBUS VM_FAULT_MAJOR", 1, true, 0 },
+	{ "VM_FAULT_HWPOISON VM_FAULT_HWPOISON_LARGE VM_FAULT_SIGSEGV", 0x10,
+	  true, 0 },
+	{ "VM_FAULT_NOPAGE VM_FAULT_LOCKED VM_FAULT_RETRY VM_FAULT_FALLBACK "
+	  "VM_FAULT_DONE_COW VM_FAULT_NEEDDSYNC VM_FAULT_COMPLETED",
+	  0x100, true, 0 },
+	/* enum fault_flag, include/linux/mm_types.h */
+	{ "FAULT_FLAG_WRITE FAULT_FLAG_MKWRITE FAULT_FLAG_ALLOW_RETRY "
+	  "FAULT_FLAG_RETRY_NOWAIT FAULT_FLAG_KILLABLE FAULT_FLAG_TRIED "
+	  "FAULT_FLAG_USER FAULT_FLAG_REMOTE FAULT_FLAG_INSTRUCTION "
+	  "FAULT_FLAG_INTERRUPTIBLE",
+	  1, true, 0 },
+	{ "FAULT_FLAG_VMA_LOCK", 0x1000, false, 0 },
+	/* include/linux/mmzone.h, since 5.17 */
+	{ "VMSCAN_THROTTLE_WRITEBACK VMSCAN_THROTTLE_ISOLATED "
+	  "VMSCAN_THROTTLE_NOPROGRESS VMSCAN_THROTTLE_CONGESTED",
+	  0, false, 0 },
+	/* include/linux/pm_qos.h */
+	{ "PM_QOS_ADD_REQ PM_QOS_UPDATE_REQ PM_QOS_REMOVE_REQ", 0, false, 0 },
+	/* include/linux/pm_qos.h */
+	{ "DEV_PM_QOS_RESUME_LATENCY", 1, false, 6018 },
+	{ "DEV_PM_QOS_FLAGS", 5, false, 6018 },
+	/* include/vdso/clocksource.h, of x86 */
+	{ "VDSO_CLOCKMODE_NONE VDSO_CLOCKMODE_TSC", 0, false, 0 },
+	/* arch/x86/include/asm/vmx.h, by the manual of the CPU */
+	{ "VMXERR_VMLAUNCH_NONCLEAR_VMCS VMXERR_VMRESUME_NONLAUNCHED_VMCS "
+	  "VMXERR_VMRESUME_AFTER_VMXOFF VMXERR_ENTRY_INVALID_CONTROL_FIELD "
+	  "VMXERR_ENTRY_INVALID_HOST_STATE_FIELD",
+	  4, false, 0 },
+	{ "VMXERR_ENTRY_EVENTS_BLOCKED_BY_MOV_SS", 0x1a, false, 0 },
+	/* arch/x86/include/asm/kvm_host.h */
+	{ "APICV_INHIBIT_REASON_DISABLED APICV_INHIBIT_REASON_HYPERV "
+	  "APICV_INHIBIT_REASON_ABSENT APICV_INHIBIT_REASON_BLOCKIRQ "
+	  "APICV_INHIBIT_REASON_PHYSICAL_ID_ALIASED "
+	  "APICV_INHIBIT_REASON_APIC_ID_MODIFIED "
+	  "APICV_INHIBIT_REASON_APIC_BASE_MODIFIED "
+	  "APICV_INHIBIT_REASON_NESTED APICV_INHIBIT_REASON_IRQWIN "
+	  "APICV_INHIBIT_REASON_PIT_REINJ APICV_INHIBIT_REASON_SEV "
+	  "APICV_INHIBIT_REASON_LOGICAL_ID_ALIASED "
+	  "APICV_INHIBIT_REASON_PHYSICAL_ID_TOO_BIG",
+	  0, false, 6018 },
+	/* enum inode_state_flags_enum, include/linux/fs.h */
+	{ "I_NEW I_SYNC I_LRU_ISOLATING", 1, true, 6018 },
+	{ "I_DIRTY_SYNC I_DIRTY_DATASYNC I_DIRTY_PAGES I_WILL_FREE I_FREEING "
+	  "I_CLEAR I_REFERENCED I_LINKABLE I_DIRTY_TIME I_WB_SWITCH "
+	  "I_OVL_INUSE I_CREATING I_DONTCACHE I_SYNC_QUEUED "
+	  "I_PINNING_NETFS_WB",
+	  0x10, true, 6018 },
+	/* fs/btrfs/ordered-data.h */
+	{ "BTRFS_ORDERED_REGULAR BTRFS_ORDERED_NOCOW BTRFS_ORDERED_PREALLOC "
+	  "BTRFS_ORDERED_COMPRESSED BTRFS_ORDERED_DIRECT "
+	  "BTRFS_ORDERED_IO_DONE BTRFS_ORDERED_COMPLETE BTRFS_ORDERED_IOERR "
+	  "BTRFS_ORDERED_TRUNCATED",
+	  0, false, 6018 },
+	/* fs/btrfs/delayed-ref.h */
+	{ "BTRFS_ADD_DELAYED_REF BTRFS_DROP_DELAYED_REF "
+	  "BTRFS_ADD_DELAYED_EXTENT BTRFS_UPDATE_DELAYED_HEAD",
+	  1, false, 6018 },
+	/* fs/btrfs/extent_map.h */
+	{ "EXTENT_FLAG_PINNED EXTENT_FLAG_COMPRESS_ZLIB "
+	  "EXTENT_FLAG_COMPRESS_LZO EXTENT_FLAG_COMPRESS_ZSTD "
+	  "EXTENT_FLAG_PREALLOC EXTENT_FLAG_LOGGING",
+	  1, true, 6018 },
+	/* fs/btrfs/extent-io-tree.h */
+	{ "EXTENT_DIRTY EXTENT_LOCKED", 1, true, 6018 },
+	{ "EXTENT_DIRTY_LOG1 EXTENT_DIRTY_LOG2 EXTENT_DELALLOC EXTENT_DEFRAG "
+	  "EXTENT_BOUNDARY EXTENT_NODATASUM EXTENT_CLEAR_META_RESV "
+	  "EXTENT_NEED_WAIT EXTENT_NORESERVE EXTENT_QGROUP_RESERVED "
+	  "EXTENT_CLEAR_DATA_RESV EXTENT_DELALLOC_NEW",
+	  8, true, 6018 },
+	/* fs/btrfs/qgroup.h */
+	{ "QGROUP_RESERVE QGROUP_RELEASE QGROUP_FREE", 1, true, 6018 },
+	/* include/linux/gfp_types.h since 6.10; the bits after these follow
+	 * the configuration */
+	{ "___GFP_DMA_BIT ___GFP_HIGHMEM_BIT ___GFP_DMA32_BIT "
+	  "___GFP_MOVABLE_BIT ___GFP_RECLAIMABLE_BIT ___GFP_HIGH_BIT "
+	  "___GFP_IO_BIT ___GFP_FS_BIT ___GFP_ZERO_BIT ___GFP_UNUSED_BIT "
+	  "___GFP_DIRECT_RECLAIM_BIT ___GFP_KSWAPD_RECLAIM_BIT "
+	  "___GFP_WRITE_BIT ___GFP_NOWARN_BIT ___GFP_RETRY_MAYFAIL_BIT "
+	  "___GFP_NOFAIL_BIT ___GFP_NORETRY_BIT ___GFP_MEMALLOC_BIT "
+	  "___GFP_COMP_BIT ___GFP_NOMEMALLOC_BIT ___GFP_HARDWALL_BIT "
+	  "___GFP_THISNODE_BIT ___GFP_ACCOUNT_BIT ___GFP_ZEROTAGS_BIT",
+	  0, false, 0 },
+};
+
+uint32_t kernel_release_number(const char *text)
+{
+	char *end;
+	unsigned long major = strtoul(text, &end, 10);
+	unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	return end != text && major < 1000 && minor < 1000
+		       ? (uint32_t)(major * 1000 + minor)
+		       : 0;
+}
+
+bool kernel_name_value(const char *name, size_t n, uint32_t release,
+		       int64_t *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct kernel_names *k = &rows[i];
+		const int at = words_find(k->names, name, n);
+
+		if (at < 0 || (k->release && k->release != release))
+			continue;
+		*out = k->bits ? k->first << at : k->first + (uint32_t)at;
+		return true;
+	}
+	return false;
+}
+
+/* ---- the types that print formats cast to and fields are declared with */
+
+size_t expr_types_word(const char **s, const char **word)
+{
+	while (isspace((unsigned char)**s))
+		++*s;
+	*word = *s;
+	while (isalnum((unsigned char)**s) || **s == '_')
+		++*s;
+	return (size_t)(*s - *word);
+}
+
+static bool expr_types_star(const char **s)
+{
+	while (isspace((unsigned char)**s))
+		++*s;
+	if (**s != '*')
+		return false;
+	++*s;
+	return true;
+}
+
+struct expr_type_names {
+	const char *names;
+	uint8_t bytes; /* 0: they say nothing of the size */
+	enum {
+		TYPE_SIGNED,
+		TYPE_UNSIGNED,
+		TYPE_EITHER
+	} sign;
+	enum {
+		TYPE_IS,
+		TYPE_LONG,
+		TYPE_TAG
+	} what;
+};
+
+/* Words of types, those that formats have most often first; LONG: of 4 bytes on
+ * a machine of 32 bits, and a second one makes 8; TAG: another word follows.
+ * Names of the kernel are those that formats of Linux 3.0 to 7.3 cast to. */
+static const struct expr_type_names types[] = {
+	{ "unsigned", 0, TYPE_UNSIGNED, TYPE_IS },
+	{ "char s8 __s8 int8_t", 1, TYPE_SIGNED, TYPE_IS },
+	{ "int", 4, TYPE_EITHER, TYPE_IS },
+	{ "u32 __u32 uint32_t __be32 __le32 uint dev_t fmode_t gfp_t "
+	  "isolate_mode_t vm_fault_t blk_opf_t",
+	  4, TYPE_UNSIGNED, TYPE_IS },
+	{ "short", 2, TYPE_EITHER, TYPE_IS },
+	{ "u64 __u64 uint64_t __be64 __le64 sector_t dma_addr_t phys_addr_t "
+	  "xfs_fsblock_t",
+	  8, TYPE_UNSIGNED, TYPE_IS },
+	{ "long", 8, TYPE_EITHER, TYPE_LONG },
+	{ "const volatile static", 0, TYPE_EITHER, TYPE_IS },
+	{ "struct union", 0, TYPE_EITHER, TYPE_TAG },
+	{ "u16 __u16 uint16_t __be16 __le16 umode_t", 2, TYPE_UNSIGNED,
+	  TYPE_IS },
+	{ "void bool u8 __u8 uint8_t uchar", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "signed", 0, TYPE_SIGNED, TYPE_IS },
+	{ "enum", 4, TYPE_UNSIGNED, TYPE_TAG },
+	{ "s16 __s16 int16_t", 2, TYPE_SIGNED, TYPE_IS },
+	{ "s32 __s32 int32_t __kernel_rwf_t pid_t", 4, TYPE_SIGNED, TYPE_IS },
+	{ "s64 __s64 int64_t loff_t ktime_t xfs_daddr_t", 8, TYPE_SIGNED,
+	  TYPE_IS },
+	{ "ssize_t", 8, TYPE_SIGNED, TYPE_LONG },
+	{ "ulong size_t uintptr_t ino_t pgoff_t", 8, TYPE_UNSIGNED, TYPE_LONG },
+};
+
+static const struct expr_type_names *expr_type_find(const char *w, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (words_find(types[i].names, w, n) >= 0)
+			return &types[i];
+	return NULL;
+}
+
+bool expr_types_take(const char **s, bool long32, struct expr_declared *out)
+{
+	const char *was = *s;
+	const char *w;
+	size_t n;
+	bool any = false;
+	bool is_signed = true;
+	bool sign = false;
+	uint8_t bytes = 0;
+	unsigned int longs = 0;
+
+	for (;; any = true) {
+		was = *s;
+		n = expr_types_word(s, &w);
+		const struct expr_type_names *t = expr_type_find(w, n);
+
+		if (!t)
+			break;
+		if (t->what == TYPE_TAG) {
+			expr_types_word(s, &w);
+			bytes = t->bytes;
+		}
+		longs += t->what == TYPE_LONG;
+		if (t->bytes && !longs)
+			bytes = bytes && bytes < t->bytes ? bytes : t->bytes;
+		if (t->what == TYPE_LONG)
+			bytes = long32 && longs < 2 ? 4 : 8;
+		if (t->sign != TYPE_EITHER && !sign)
+			is_signed = t->sign == TYPE_SIGNED;
+		sign |= t->sign != TYPE_EITHER && !t->bytes;
+	}
+	*s = was;
+	if (!any)
+		return false;
+	if (!bytes && sign)
+		bytes = 4;
+	*out = (struct expr_declared){ .is = { bytes, is_signed } };
+	while (expr_types_star(s)) {
+		out->to = out->is;
+		out->pointer = true;
+		out->is = (struct expr_type){ long32 ? 4 : 8, false };
+		was = *s;
+		n = expr_types_word(s, &w);
+		if (!expr_word_is(w, n, "const"))
+			*s = was;
+	}
+	return true;
+}
+
+uint32_t expr_types_element(const char *declared, const char *end)
+{
+	static const char *const places[] = { "__data_loc ", "__rel_loc " };
+	struct expr_declared type;
+	char decl[64];
+	const char *s = decl;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const size_t n = strlen(places[i]);
+
+		if ((size_t)(end - declared) > n &&
+		    !memcmp(declared, places[i], n))
+			declared += n;
+	}
+	snprintf(decl, sizeof(decl), "%.*s", (int)(end - declared), declared);
+	return expr_types_take(&s, false, &type) && type.is.bytes
+		       ? type.is.bytes
+		       : 1;
+}
 
 static struct expr_value expr_number(uint64_t n)
 {

@@ -7,11 +7,38 @@
 #pragma once
 #include <stdbool.h>
 
-#include "formats/tracepoint/expr_types.h"
-#include "formats/tracepoint/expr_value.h"
+#include "formats/tracepoint/pointed.h"
 #include "stitch/base/mem.h"
 
 struct field;
+
+/* ---- the types that print formats cast to and fields are declared with */
+
+/* The type of a number, by the rules of C. */
+struct expr_type {
+	uint8_t bytes; /* 0: not known, nothing is cut off */
+	bool is_signed;
+};
+
+/* A type, and what its pointer leads to if it is one. */
+struct expr_declared {
+	struct expr_type is, to;
+	bool pointer;
+};
+
+/* Takes blanks and the word at *s, which may be empty. Returns its length. */
+size_t expr_types_word(const char **s, const char **word);
+
+static inline bool expr_word_is(const char *w, size_t n, const char *name)
+{
+	return n && *w == *name && strlen(name) == n && !memcmp(w, name, n);
+}
+
+/* Takes a type. Returns false, and takes nothing, if there is none. */
+bool expr_types_take(const char **s, bool long32, struct expr_declared *out);
+/* Returns the bytes of the type that the declaration of an array begins with; 1
+ * if the type is not known. */
+uint32_t expr_types_element(const char *declared, const char *end);
 
 enum expr_op {
 	EXPR_NUMBER,  /* num */
@@ -91,3 +118,12 @@ struct expr {
  * none, 0 with e->unknown for what nothing is known of. Text is borrowed from
  * e, its tree or the record. */
 struct expr_value expr_evaluate(struct expr *e, uint32_t node);
+
+/* ---- numbers of enums of the kernel that print formats name. */
+
+/* Takes a release, as "6.18.44-cloud": 6018. 0: it has no version. */
+uint32_t kernel_release_number(const char *text);
+/* Sets *out to the number of the name of n bytes in that release. Returns false
+ * if it is not known there; 0 is an unknown release. */
+bool kernel_name_value(const char *name, size_t n, uint32_t release,
+		       int64_t *out);

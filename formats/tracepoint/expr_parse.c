@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "formats/tracepoint/expr.h"
-#include "formats/tracepoint/expr_types.h"
-#include "formats/tracepoint/kernel_names.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 #include "stitch/base/words.h"

@@ -64,9 +64,6 @@ static inline int64_t tp_field_number_or(const struct tp_format *fmt, int field,
 		       ? v
 		       : otherwise;
 }
-/* Reads one field. Text without a final 0 is copied to tp->scratch. */
-void tp_field_take(struct tp *tp, const struct bytes *raw,
-		   const struct tp_field *f, struct field *out);
 /* The same of the field with this index, not present if it is negative;
  * borrowed until the next call. */
 void tp_field_take_alone(struct tp *tp, const struct tp_format *fmt, int field,

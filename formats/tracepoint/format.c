@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/tracepoint/expr_types.h"
-#include "formats/tracepoint/kernel_names.h"
+#include "formats/tracepoint/expr.h"
 #include "stitch/base/err.h"
 #include "stitch/base/words.h"
 #include "stitch/source.h"

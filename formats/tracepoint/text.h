@@ -1,5 +1,5 @@
 /* text.h - printf conversions of formats that come from a capture, and their
- * output: shared by print.c and bprint.c. */
+ * output. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +20,6 @@ struct tp;
 /* Most characters that a width asks for. */
 #define TEXT_WIDTH_MAX 200
 
-void tp_out_char(struct text_out *o, char c);
-
 /* A parsed conversion such as "%-08.3llx". */
 struct tp_conversion {
 	bool left, zero, alt, plus, blank;
@@ -36,11 +34,7 @@ struct tp_conversion {
 /* Parses a conversion. *s is after the '%', and after the conversion on return.
  */
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32);
-void tp_out_number(struct text_out *o, const struct tp_conversion *c,
-		   uint64_t v);
 /* Prints the address of %ps and the like: its symbol, if the capture has it, or
  * of %p. */
 void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v);
-void tp_out_text(struct text_out *o, const struct tp_conversion *c,
-		 const char *s);

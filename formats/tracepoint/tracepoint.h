@@ -93,7 +93,7 @@ struct tp_symbol {
 /* How to read payloads, and buffers for it. */
 struct tp {
 	bool swap, long32;
-	uint32_t release; /* of the kernel, kernel_names.h; 0: not known */
+	uint32_t release; /* of the kernel, expr.h; 0: not known */
 	/* Finds the kernel's symbol that an address is in; NULL: none are
 	 * known. */
 	bool (*symbol)(void *of, uint64_t addr, struct tp_symbol *out);
@@ -149,7 +149,7 @@ bool tp_print_lacks_strings(struct tp *tp, const struct tp_format *fmt);
  * "" if it can. Valid as long as tp and fmt. */
 const char *tp_print_problem(struct tp *tp, const struct tp_format *fmt);
 
-/* bprint.c: formats packed arguments into buf; size > 0. */
+/* print.c: formats packed arguments into buf; size > 0. */
 void tp_bprint(const struct tp *tp, const char *format,
 	       const struct bytes *args, char *buf, size_t size);
 
@@ -167,7 +167,7 @@ const void *tp_copy_payload(struct tp *tp, const struct tp_format *fmt,
 			    const void *raw, size_t raw_len, uint32_t id,
 			    uint32_t tid, size_t *len);
 
-/* sched.c: sets fmt->sched. */
+/* fields.c: sets fmt->sched. */
 void tp_sched_find(struct tp_format *fmt);
 /* Sets *out from a payload; kind is SCHED_NONE if it is cut or of another
  * event. */
@@ -186,7 +186,7 @@ void tp_call_find(struct tp_format *fmt);
 void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 		  const struct bytes *raw, struct call *out);
 
-/* stack.c: finds the fields that are stacks. */
+/* fields.c: finds the fields that are stacks. */
 void tp_stack_find(struct tp_format *fmt);
 /* Sets s->held: the stacks, then one of each address of a function, so that it
  * is named as code of stacks is. `long32`: kernel addresses have 4 bytes. The

@@ -190,7 +190,7 @@ static size_t journal_read(const struct journal *j, uint64_t off, void *buf,
 	return got < 0 ? 0 : (size_t)got;
 }
 
-/* pager_cksum() of SQLite's pager.c: every 200th byte, from the end. */
+/* SQLite's pager_cksum(): every 200th byte, from the end. */
 static uint32_t journal_sum(const unsigned char *page, uint32_t size,
 			    uint32_t nonce)
 {

@@ -3,7 +3,7 @@
  * Whoever wrote the capture chose the path, so nothing is opened before it is
  * known what it is: a FIFO would block, a device could react, and files of
  * /proc and /sys tell about this machine. What a file holds is proved by who
- * reads it; cli/export/pack.c decides what may be given away. */
+ * reads it; cli/commands/bundle.c decides what may be given away. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -42,7 +42,7 @@ EVIL = [
 OURS = re.compile("\x1b\\[(?:1|2|31|32|33|0)m|\r(?=\n)|\r[^\n]*?\x1b\\[K")
 TURNS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000fffff]")
 FORGED = re.compile(r"^\s*FORGED", re.M)
-# values of several lines are indented: out_lines.c
+# values of several lines are indented: output.c
 FORGED_LINES = re.compile(r"^FORGED", re.M)
 
 seen = {}

@@ -24,7 +24,7 @@ planted and_one_by_fputs tables/summary.c \
 	'static void f(const char *s) { fputs(s, stderr); }'
 planted and_a_write_to_a_descriptor follow/parts.c \
 	'static void f(const char *s) { write(STDERR_FILENO, s, 1); }'
-planted and_bytes_for_standard_output export/pack.c \
+planted and_bytes_for_standard_output commands/bundle.c \
 	'static void f(const char *s) { write_all(1, s, 1); }'
 planted and_a_sequence path/path_screen.c \
 	'static void f(void) { puts("\033[1mx"); }'

@@ -6,7 +6,7 @@
  * silent if fewer events are read, and there is no damage. */
 #include "tests/ctf_folder.h"
 
-#include "formats/ctf/decode/value.h"
+#include "formats/ctf/decode/run.h"
 #include "stitch/base/bytes.h"
 #include "tests/counts.h"
 

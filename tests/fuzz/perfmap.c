@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/code/perfmap.h"
+#include "formats/code/jitdump.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "formats/tracepoint/expr_value.h"
 #include "stitch/base/text_out.h"
 #include "tests/unit/run.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/ctf/decode/value.h"
+#include "formats/ctf/decode/run.h"
 #include "tests/rnd.h"
 #include "tests/unit/run.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/code/perfmap.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"

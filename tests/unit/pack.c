@@ -1,5 +1,5 @@
 /* pack.c - tests of formats/pack.c: what it writes,
- * formats/unpack.c and gunzip.c read. */
+ * formats/unpack.c and gunzip_add() read. */
 #include "formats/pack.h"
 
 #include <stdbool.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/gunzip.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"

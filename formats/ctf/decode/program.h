@@ -2,8 +2,8 @@
  *
  * A class tree is compiled once: structures disappear, fields that are not
  * needed become distances, and what is needed says where it goes. run.c runs
- * the steps. Only lists and variants that become text are still walked as trees
- * (value.c).
+ * the steps. Only lists and variants that become text are still walked as
+ * trees.
  *
  * Order of calls: ctf_program_start(), one call for each field, and
  * ctf_program_end(). */

@@ -2,9 +2,686 @@
  * the others each in a function. */
 #include "formats/ctf/decode/run.h"
 
-#include "formats/ctf/decode/value.h"
+#include <float.h>
+
 #include "formats/ctf/meta/tree.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/wide.h"
+
+/* ---- reads trees: any field to text, numbers, lists and structures to JSON,
+ * which SQL can parse */
+
+/* Reads the classes that have no members: numbers with their effects on slots,
+ * clocks and roles, and the bytes of texts. */
+
+/* More elements of no size than a packet of no size has. */
+#define NOTHING_MAX 256
+
+int ctf_field_stop(struct ctf_state *st, const char *why)
+{
+	st->why = why;
+	return -1;
+}
+
+static int ctf_field_too_short(struct ctf_state *st)
+{
+	return ctf_field_stop(st, "a field goes beyond the end of the packet");
+}
+
+/* Counts an element of no size. Returns -1 if there are too many. */
+static int ctf_field_idle(struct ctf_state *st)
+{
+	return ++st->idle > NOTHING_MAX + st->cur.at / 8
+		       ? ctf_field_stop(st, "a list of nothing has no end")
+		       : 0;
+}
+
+static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
+{
+	struct ctf_cursor *c = &st->cur;
+	uint64_t v = 0;
+	uint64_t byte;
+	unsigned int shift = 0;
+
+	do {
+		if (ctf_cursor_number(c, 8, false, &byte))
+			return ctf_field_too_short(st);
+		/* the tenth byte has room for the last bit, or for the sign */
+		if (shift > 63 ||
+		    (shift == 63 &&
+		     (is_signed ? byte != 0 && byte != 0x7f : byte > 1)))
+			return ctf_field_stop(
+				st, "a number of variable length has more "
+				    "than 64 bits");
+		v |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (is_signed && shift < 64 && byte & 0x40)
+		v |= UINT64_MAX << shift;
+	*out = v;
+	return 0;
+}
+
+static uint64_t ctf_field_reverse(uint64_t v, uint32_t bits)
+{
+	uint64_t out = 0;
+
+	for (uint32_t i = 0; i < bits; i++)
+		out |= (v >> i & 1) << (bits - 1 - i);
+	return out;
+}
+
+/* Keeps a number that was read for those who need it: fields whose length or
+ * choice it is, and the reader, by its role. */
+static inline void ctf_field_effects(struct ctf_state *st,
+				     const struct ctf_node *node, uint64_t v)
+{
+	if (node->slot)
+		st->slot[node->slot] = v;
+	if (!node->role || st->again)
+		return;
+	st->role[node->role] = v;
+	st->roles |= 1u << node->role;
+	if (node->role == CTF_CLOCK && node->clock >= 0) {
+		uint64_t *clock = &st->clock[node->clock];
+		bool whole = node->kind != CTF_UINT || node->bits >= 64;
+		uint64_t mask =
+			whole ? UINT64_MAX : ((uint64_t)1 << node->bits) - 1;
+
+		if (!whole && (*clock & mask) > v)
+			*clock += mask + 1;
+		*clock = (*clock & ~mask) | v;
+	}
+}
+
+/* The same for an unsigned number of CTF_UINT, whose value is not needed. Most
+ * numbers of headers are within 8 bytes that are there. */
+static int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node)
+{
+	uint64_t v;
+
+	if (!ctf_cursor_has(&st->cur, node->bits) ||
+	    !ctf_cursor_word(&st->cur, node->bits, node->big, &v))
+		return ctf_field_number(st, node, &v);
+	ctf_field_effects(st, node, v);
+	return 0;
+}
+
+int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
+		     uint64_t *out)
+{
+	uint64_t v;
+
+	if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT) {
+		if (ctf_field_leb(st, node->kind == CTF_VAR_SINT, &v))
+			return -1;
+	} else if (ctf_cursor_number(&st->cur, node->bits, node->big, &v)) {
+		return ctf_field_too_short(st);
+	}
+	if (node->reverse)
+		v = ctf_field_reverse(v, node->bits);
+	if (node->kind == CTF_SINT && node->bits < 64 &&
+	    v >> (node->bits - 1) & 1)
+		v |= UINT64_MAX << node->bits;
+	if (node->kind == CTF_BOOL)
+		v = v != 0;
+	ctf_field_effects(st, node, v);
+	*out = v;
+	return 0;
+}
+
+/* Is the value in a range of the label? */
+static bool ctf_field_is_inside(const struct ctf_label *l, uint64_t v,
+				bool is_signed)
+{
+	for (uint32_t i = 0; i < l->n_range; i++) {
+		const struct ctf_range *r = &l->range[i];
+
+		if (is_signed ? (int64_t)v >= (int64_t)r->lo &&
+					(int64_t)v <= (int64_t)r->hi
+			      : v >= r->lo && v <= r->hi)
+			return true;
+	}
+	return false;
+}
+
+int64_t ctf_field_option(const struct ctf_node *node, uint64_t value)
+{
+	if (node->kind == CTF_OPTIONAL && node->no_ranges)
+		return value ? 0 : -1;
+	for (uint32_t i = 0; i < node->n_child; i++)
+		if (ctf_field_is_inside(&node->choice[i], value,
+					node->sel_signed))
+			return i;
+	return -1;
+}
+
+uint64_t ctf_field_length(const struct ctf_state *st,
+			  const struct ctf_node *node)
+{
+	return node->from ? st->slot[node->from] : node->count;
+}
+
+/* Sets *out to the next n bytes. */
+static int ctf_field_window(struct ctf_state *st, uint64_t n, struct bytes *out)
+{
+	struct ctf_cursor *c = &st->cur;
+
+	if (n > UINT64_MAX / 8 || !ctf_cursor_has(c, n * 8) ||
+	    bytes_window(&c->b, c->at / 8, n, out))
+		return ctf_field_too_short(st);
+	c->at += n * 8;
+	return 0;
+}
+
+/* Returns the length of the text up to its first null unit; -1: none. */
+static int64_t ctf_field_null(const struct bytes *b, size_t unit)
+{
+	static const unsigned char null[4];
+	size_t n = bytes_left(b);
+
+	if (unit == 1) {
+		const void *nul = memchr(b->pos, 0, n);
+
+		return nul ? (const unsigned char *)nul - b->pos : -1;
+	}
+	for (size_t i = 0; i + unit <= n; i += unit)
+		if (!memcmp(b->pos + i, null, unit))
+			return (int64_t)i;
+	return -1;
+}
+
+int ctf_field_chars(struct ctf_state *st, const struct ctf_node *node,
+		    struct bytes *out)
+{
+	const size_t unit = node->encoding == CTF_UTF8		     ? 1
+			    : node->encoding <= (uint8_t)CTF_UTF16BE ? 2
+								     : 4;
+
+	if (node->kind == CTF_STRING) {
+		struct ctf_cursor *c = &st->cur;
+
+		if (c->at > c->end ||
+		    bytes_window(&c->b, c->at / 8, (c->end - c->at) / 8, out))
+			return ctf_field_too_short(st);
+		const int64_t len = ctf_field_null(out, unit);
+
+		if (len < 0) {
+			c->at += bytes_left(out) * 8;
+			return ctf_field_stop(st, "a string has no end");
+		}
+		c->at += ((uint64_t)len + unit) * 8;
+		out->end = out->pos + len;
+		return 0;
+	}
+	if (st->cur.at > st->cur.end ||
+	    ctf_field_window(st, ctf_field_length(st, node), out))
+		return ctf_field_too_short(st);
+	if (!ctf_node_is_string(node))
+		return 0;
+	const int64_t len = ctf_field_null(out, unit);
+
+	if (len >= 0)
+		out->end = out->pos + len;
+	return 0;
+}
+
+static void ctf_text_put(struct ctf_text *t, const void *s, size_t n)
+{
+	size_t left = t->max - t->n;
+
+	if (n > left) {
+		n = left;
+		t->cut = true;
+	}
+	if (n)
+		memcpy(t->at + t->n, s, n);
+	t->n += n;
+}
+
+static void ctf_text_word(struct ctf_text *t, const char *s)
+{
+	if (t)
+		ctf_text_put(t, s, strlen(s));
+}
+
+/* Takes a character of UTF-16 or UTF-32. Returns -1 at the end. */
+static int ctf_text_take(struct bytes *b, bool wide, uint32_t *out)
+{
+	uint16_t hi = 0;
+	uint16_t lo = 0;
+
+	if (wide)
+		return bytes_left(b) < 4 ? -1 : bytes_u32(b, out, NULL);
+	if (bytes_left(b) < 2 || bytes_u16(b, &hi, NULL))
+		return -1;
+	*out = hi;
+	if (hi < 0xd800 || hi >= 0xdc00 || bytes_peek_u16(b, 0, &lo) ||
+	    lo < 0xdc00 || lo >= 0xe000)
+		return 0;
+	*out = 0x10000 + ((uint32_t)(hi - 0xd800) << 10 | (lo - 0xdc00u));
+	return bytes_skip(b, 2, NULL);
+}
+
+/* Adds the text of a string in UTF-8. */
+static void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
+			    const struct bytes *b)
+{
+	struct bytes rest = *b;
+	bool wide = node->encoding >= CTF_UTF32LE;
+	uint32_t c;
+
+	if (node->encoding == CTF_UTF8) {
+		ctf_text_put(t, b->pos, bytes_left(b));
+		return;
+	}
+	rest.swap = !ctf_cursor_is_native(node->encoding == CTF_UTF16BE ||
+					  node->encoding == CTF_UTF32BE);
+	while (!ctf_text_take(&rest, wide, &c)) {
+		static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
+		char s[4];
+
+		if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+			c = 0xfffd;
+		const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+
+		s[0] = (char)(first[more] | c >> (6 * more));
+		for (int i = 1; i <= more; i++)
+			s[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+		ctf_text_put(t, s, (size_t)more + 1);
+	}
+}
+
+/* Adds the labels that a number has, with '|' between them. Returns false if
+ * it has none. */
+static bool ctf_text_labels(struct ctf_text *t, const struct ctf_node *node,
+			    uint64_t value)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < node->n_label; i++) {
+		if (!ctf_field_is_inside(&node->label[i], value,
+					 ctf_node_is_signed(node)))
+			continue;
+		if (any)
+			ctf_text_put(t, "|", 1);
+		any = true;
+		ctf_text_put(t, node->label[i].name,
+			     strlen(node->label[i].name));
+	}
+	return any;
+}
+
+static void ctf_value_quoted(struct ctf_text *t, const unsigned char *s,
+			     size_t n)
+{
+	char buf[8];
+
+	ctf_text_put(t, "\"", 1);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"' || s[i] == '\\') {
+			ctf_text_put(t, "\\", 1);
+			ctf_text_put(t, &s[i], 1);
+		} else if (s[i] < ' ') {
+			snprintf(buf, sizeof(buf), "\\u%04x", s[i]);
+			ctf_text_put(t, buf, 6);
+		} else {
+			ctf_text_put(t, &s[i], 1);
+		}
+	}
+	ctf_text_put(t, "\"", 1);
+}
+
+static int ctf_value_string(struct ctf_state *st, const struct ctf_node *node,
+			    struct ctf_text *t, bool quote)
+{
+	unsigned char buf[1024];
+	struct ctf_text plain = { .at = buf, .max = sizeof(buf) };
+	struct bytes b;
+
+	if (ctf_field_chars(st, node, &b))
+		return -1;
+	if (!t)
+		return 0;
+	if (!quote) {
+		ctf_text_string(t, node, &b);
+	} else if (node->encoding == CTF_UTF8) {
+		ctf_value_quoted(t, b.pos, bytes_left(&b));
+	} else {
+		ctf_text_string(&plain, node, &b);
+		ctf_value_quoted(t, buf, plain.n);
+		t->cut |= plain.cut;
+	}
+	return 0;
+}
+
+/* ---- numbers. Lists have mostly numbers, and formatted output took half of
+ * the time. */
+
+static void ctf_value_decimal(struct ctf_text *t, uint64_t v, bool minus)
+{
+	char buf[24];
+	size_t at = sizeof(buf);
+
+	do
+		buf[--at] = (char)('0' + v % 10);
+	while (v /= 10);
+	if (minus)
+		buf[--at] = '-';
+	ctf_text_put(t, buf + at, sizeof(buf) - at);
+}
+
+static void ctf_value_hexadecimal(struct ctf_text *t, uint64_t v)
+{
+	char buf[24];
+	size_t at = sizeof(buf);
+
+	do
+		buf[--at] = "0123456789abcdef"[v % 16];
+	while (v /= 16);
+	buf[--at] = 'x';
+	buf[--at] = '0';
+	ctf_text_put(t, buf + at, sizeof(buf) - at);
+}
+
+/* Powers of ten that have 64 bits, and are exact as double, too. */
+static const uint64_t ctf_value_ten[] = { 1e0,	1e1,  1e2,  1e3,  1e4,
+					  1e5,	1e6,  1e7,  1e8,  1e9,
+					  1e10, 1e11, 1e12, 1e13, 1e14,
+					  1e15, 1e16, 1e17, 1e18, 1e19 };
+
+/* Returns size * 10^decimals, rounded to the nearest, of two to the even one.
+ * size is from 0.001 to 10^15, and the result has at most 17 digits. */
+static uint64_t ctf_value_scaled(double size, int decimals)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &size, sizeof(bits));
+	const uint64_t one = (uint64_t)1 << 52;
+	const uint32_t shift = 1075 - (uint32_t)(bits >> 52);
+	const struct wide all =
+		wide_mul((bits & (one - 1)) | one, ctf_value_ten[decimals]);
+	const uint64_t half = (uint64_t)1 << (shift - 1);
+	const uint64_t whole = wide_shift(all, shift);
+	const uint64_t rest = all.lo & ((half << 1) - 1);
+
+	return whole + (rest > half || (rest == half && whole & 1));
+}
+
+/* Prints v / 10^decimals without zeros at its end. */
+static void ctf_value_point(struct ctf_text *t, uint64_t v, int decimals,
+			    bool minus)
+{
+	char buf[32];
+	size_t at = sizeof(buf);
+
+	for (; decimals && v % 10 == 0; decimals--)
+		v /= 10;
+	for (int i = 0; v || i <= decimals; i++, v /= 10) {
+		if (i && i == decimals)
+			buf[--at] = '.';
+		buf[--at] = (char)('0' + v % 10);
+	}
+	if (minus)
+		buf[--at] = '-';
+	ctf_text_put(t, buf + at, sizeof(buf) - at);
+}
+
+/* Prints with `some` digits, or else `all`, as ctf_text_real() does. Returns
+ * false for numbers that are too large or too small for it. A number of 15
+ * digits divided by a power of ten up to 10^22 is the double that strtod()
+ * gives, as both are exact. */
+static bool ctf_value_usual(struct ctf_text *t, double v, int some, int all)
+{
+	const double size = v < 0 ? -v : v;
+	int digits = 1; /* before the point; 0 and below: zeros after it */
+
+	/* An x87 rounds a quotient twice, to its own digits first. */
+	if (FLT_EVAL_METHOD > 1 || !(size >= 0.001 && size < 1e15))
+		return false;
+	while (size >= (double)ctf_value_ten[digits])
+		digits++;
+	digits -= (size < 1) + (size < 0.1) + (size < 0.01);
+	if (digits > some)
+		return false;
+	const uint64_t n = ctf_value_scaled(size, some - digits);
+	const double back = (double)n / (double)ctf_value_ten[some - digits];
+
+	if (all < 10 ? (float)back == (float)size : back == size)
+		ctf_value_point(t, n, some - digits, v < 0);
+	else
+		ctf_value_point(t, ctf_value_scaled(size, all - digits),
+				all - digits, v < 0);
+	return true;
+}
+
+void ctf_text_real(struct ctf_text *t, double v, bool single)
+{
+	const int some = single ? 6 : 15;
+	const int all = single ? 9 : 17;
+	char buf[40];
+
+	if (ctf_value_usual(t, v, some, all))
+		return;
+	snprintf(buf, sizeof(buf), "%.*g", some, v);
+	double back = strtod(buf, NULL);
+
+	if (single ? (float)back != (float)v : back != v)
+		snprintf(buf, sizeof(buf), "%.*g", all, v);
+	ctf_text_word(t, buf);
+}
+
+/* IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits. */
+static double ctf_value_half(uint32_t v)
+{
+	uint32_t exp = v >> 10 & 31;
+	double f = v & 1023;
+
+	if (exp == 31)
+		f = v & 1023 ? __builtin_nan("") : __builtin_inf();
+	else if (exp)
+		f = (f + 1024) * (double)(1u << exp) / 33554432.0;
+	else
+		f /= 16777216.0;
+	return v >> 15 ? -f : f;
+}
+
+/* JSON has no word for what is no finite number: within it, it is text. */
+static void ctf_value_put_real(struct ctf_text *t, double v, bool single,
+			       bool top)
+{
+	const bool quote = !top && !__builtin_isfinite(v);
+
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+	ctf_text_real(t, v, single);
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+}
+
+static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t, bool top)
+{
+	uint64_t v = 0;
+	uint64_t more = 0;
+	float f;
+	double d;
+
+	if (ctf_cursor_number(&st->cur, node->bits < 64 ? node->bits : 64,
+			      node->big, &v) ||
+	    (node->bits == 128 &&
+	     ctf_cursor_number(&st->cur, 64, node->big, &more)))
+		return ctf_field_too_short(st);
+	if (!t)
+		return 0;
+	uint32_t v32 = (uint32_t)v;
+	switch (node->bits) {
+	case 16:
+		ctf_value_put_real(t, ctf_value_half(v32), true, top);
+		break;
+	case 32:
+		memcpy(&f, &v32, sizeof(f));
+		ctf_value_put_real(t, (double)f, true, top);
+		break;
+	case 64:
+		memcpy(&d, &v, sizeof(d));
+		ctf_value_put_real(t, d, false, top);
+		break;
+	default:
+		/* no machine's own: its bits, the high ones first */
+		ctf_text_put(t, "\"", 1);
+		ctf_value_hexadecimal(t, node->big ? v : more);
+		ctf_text_put(t, " ", 1);
+		ctf_value_hexadecimal(t, node->big ? more : v);
+		ctf_text_put(t, "\"", 1);
+		break;
+	}
+	return 0;
+}
+
+static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
+			 struct ctf_text *t, unsigned int depth, bool top);
+
+static int ctf_value_list(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t, unsigned int depth)
+{
+	uint64_t n = node->from ? st->slot[node->from] : node->count;
+
+	ctf_text_word(t, "[");
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t at = st->cur.at;
+
+		if (i)
+			ctf_text_word(t, ",");
+		if (ctf_value_any(st, node->child, t, depth, false) ||
+		    (st->cur.at == at && ctf_field_idle(st)))
+			return -1;
+	}
+	ctf_text_word(t, "]");
+	return 0;
+}
+
+/* Bytes nested in something else, as a list of numbers. */
+static int ctf_value_blob(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t)
+{
+	struct bytes b;
+	uint8_t v;
+
+	if (ctf_field_chars(st, node, &b))
+		return -1;
+	ctf_text_word(t, "[");
+	for (bool first = true; t && !bytes_u8(&b, &v, NULL); first = false) {
+		if (!first)
+			ctf_text_put(t, ",", 1);
+		ctf_value_decimal(t, v, false);
+	}
+	ctf_text_word(t, "]");
+	return 0;
+}
+
+static int ctf_value_struct(struct ctf_state *st, const struct ctf_node *node,
+			    struct ctf_text *t, unsigned int depth)
+{
+	ctf_text_word(t, "{");
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		const struct ctf_node *m = &node->child[i];
+		const char *name = m->name ? m->name : "";
+
+		if (i)
+			ctf_text_word(t, ",");
+		if (t) {
+			ctf_value_quoted(t, (const unsigned char *)name,
+					 strlen(name));
+			ctf_text_put(t, ":", 1);
+		}
+		if (ctf_value_any(st, m, t, depth, false))
+			return -1;
+	}
+	ctf_text_word(t, "}");
+	return 0;
+}
+
+static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
+			 struct ctf_text *t, unsigned int depth, bool top)
+{
+	if (++depth > CTF_DEPTH_MAX + 2)
+		return ctf_field_stop(st, "classes are nested too deeply");
+	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL) {
+		int64_t i = ctf_field_option(node, st->slot[node->from]);
+
+		if (i >= 0)
+			return ctf_value_any(st, &node->child[i], t, depth,
+					     top);
+		if (node->kind == CTF_VARIANT)
+			return ctf_field_stop(
+				st,
+				"a selector has a value that no option has");
+		ctf_text_word(t, "null");
+		return 0;
+	}
+	ctf_cursor_align(&st->cur, node->align);
+	if (st->cur.at > st->cur.end)
+		return ctf_field_too_short(st);
+	if (ctf_node_is_number(node)) {
+		const bool hex = node->base == 16 && ctf_node_is_integer(node);
+		const bool is_signed = ctf_node_is_signed(node);
+		uint64_t v;
+
+		if (ctf_field_number(st, node, &v))
+			return -1;
+		if (!t)
+			return 0;
+		/* SQLite's JSON reads integers above 2^63 as floating-point:
+		 * they are text */
+		const bool quote =
+			!top && !is_signed &&
+			(hex || (v > INT64_MAX && ctf_node_is_integer(node)));
+
+		if (quote)
+			ctf_text_put(t, "\"", 1);
+		if (is_signed)
+			ctf_value_decimal(t, (int64_t)v < 0 ? -v : v,
+					  (int64_t)v < 0);
+		else if (hex)
+			ctf_value_hexadecimal(t, v);
+		else
+			ctf_value_decimal(t, v, false);
+		if (quote)
+			ctf_text_put(t, "\"", 1);
+		return 0;
+	}
+	if (ctf_node_is_string(node))
+		return ctf_value_string(st, node, t, true);
+	switch ((enum ctf_kind)node->kind) {
+	case CTF_REAL:
+		return ctf_value_real(st, node, t, top);
+	case CTF_STRUCT:
+		return ctf_value_struct(st, node, t, depth);
+	case CTF_FIXED_BLOB:
+	case CTF_LENGTH_BLOB:
+		return ctf_value_blob(st, node, t);
+	default:
+		return ctf_value_list(st, node, t, depth);
+	}
+}
+
+/* Reads any class; adds its text, JSON except for a single value, if t is not
+ * NULL. */
+static int ctf_value_read(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t)
+{
+	/* a string stands without quotes */
+	if (t && node->kind == CTF_VARIANT) {
+		int64_t i = ctf_field_option(node, st->slot[node->from]);
+
+		if (i >= 0 && ctf_node_is_string(&node->child[i])) {
+			ctf_cursor_align(&st->cur, node->child[i].align);
+			return ctf_value_string(st, &node->child[i], t, false);
+		}
+	}
+	return ctf_value_any(st, node, t, 0, true);
+}
 
 #define CHAIN_MAX 65536
 #define NAMES_MAX ((size_t)1 << 20)

@@ -147,9 +147,6 @@ struct raw_range {
 const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 				   size_t n, uint32_t *n_label);
 
-/* Makes the tree. */
-int raw_resolve(struct raw *r);
-
 /* Parse the text in r->text, or a CTF 2 sequence. */
 int tsdl_read(struct raw *r, bool *cut);
 /* Copies the text of metadata to r->text, out of packets if it is in them. Sets

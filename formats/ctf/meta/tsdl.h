@@ -1,7 +1,7 @@
 /* tsdl.h - reads TSDL, the language of CTF 1.8 metadata: what its files share.
  *
- * tsdl_lex.c makes tokens of the text, tsdl_value.c values, tsdl_type.c and
- * tsdl_type.c classes of what stands where C has a type, tsdl_read.c the rest.
+ * tsdl_lex.c makes tokens of the text and values, tsdl_type.c
+ * classes of what stands where C has a type, and the rest.
  * Each calls only those before it. The parser looks at one token, t->tok;
  * each function begins with the first token of what it reads, and leaves the
  * first token after that. */
@@ -159,16 +159,6 @@ static inline bool tsdl_is_word(const struct tsdl *t, enum tsdl_word word)
 {
 	return t->tok.kind == TSDL_IDENT && t->tok.name == (uint32_t)word;
 }
-
-/* Reads a type without a name: integer {...}, struct x, unsigned long. */
-int tsdl_type(struct tsdl *t, const struct raw_class **out);
-/* Reads a declaration of names: typealias, typedef, struct x {...}; and sets
- * *done, unless there is none. */
-int tsdl_declaration(struct tsdl *t, bool *done);
-
-/* Begins a block of names, and ends it. */
-size_t tsdl_enter(struct tsdl *t);
-void tsdl_leave(struct tsdl *t, size_t block);
 
 /* Takes one key of a block with its value. */
 typedef int tsdl_set_fn(struct tsdl *t, void *to, uint32_t key,
