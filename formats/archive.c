@@ -356,20 +356,6 @@ static int archive_make(int dir, const char *name)
 		      0600);
 }
 
-/* Says when the file was written, at the latest. zip has no time zone. */
-static void archive_set_time(const struct archive_reader *r,
-			     struct archive_entry *e, int fd)
-{
-	const int format = r->lib->format(r->a) & ARCHIVE_FORMAT_BASE_MASK;
-	const time_t at = r->lib->entry_mtime(e);
-	const struct timespec last = { at, 999999999 };
-	const struct timespec times[2] = { last, last };
-
-	if (format == ARCHIVE_FORMAT_TAR && r->lib->entry_mtime_is_set(e) &&
-	    at > 0)
-		futimens(fd, times);
-}
-
 static int archive_unpack_entry(struct archive_reader *r,
 				struct archive_entry *e, int dir,
 				struct archive_found *found, struct err *err)
@@ -402,7 +388,15 @@ static int archive_unpack_entry(struct archive_reader *r,
 		unlinkat(dir, name, 0);
 		return rc;
 	}
-	archive_set_time(r, e, fd);
+	/* the time when it was written, at the latest; zip has no zone */
+	const int format = r->lib->format(r->a) & ARCHIVE_FORMAT_BASE_MASK;
+	const time_t at = r->lib->entry_mtime(e);
+	const struct timespec last = { at, 999999999 };
+	const struct timespec times[2] = { last, last };
+
+	if (format == ARCHIVE_FORMAT_TAR && r->lib->entry_mtime_is_set(e) &&
+	    at > 0)
+		futimens(fd, times);
 	close(fd);
 	if (++found->files > ARCHIVE_FILES)
 		return err_set(err, ERR_LIMIT,

@@ -182,20 +182,6 @@ static la_ssize_t unpack_feed(struct archive *a UNUSED, void *arg,
 	return (la_ssize_t)n;
 }
 
-static int unpack_open_other(struct unpack *u)
-{
-	struct archive_entry *e;
-
-	u->a = mem_must(u->lib->read_new());
-	u->lib->read_support_filter_bzip2(u->a);
-	u->lib->read_support_filter_xz(u->a);
-	u->lib->read_support_format_raw(u->a);
-	return u->lib->read_open(u->a, u, NULL, unpack_feed, NULL) ||
-			       u->lib->read_next_header(u->a, &e)
-		       ? ARCHIVE_FATAL
-		       : ARCHIVE_OK;
-}
-
 /* xz and bzip2. What was read in front of damage is good, and then an error. */
 static int64_t unpack_read_other(struct unpack *u, void *buf, size_t n,
 				 struct err *err)
@@ -205,8 +191,18 @@ static int64_t unpack_read_other(struct unpack *u, void *buf, size_t n,
 
 	if (!u->lib && !(u->lib = libarchive_load(err)))
 		return -1;
-	if (!u->a)
-		rc = unpack_open_other(u);
+	if (!u->a) {
+		struct archive_entry *e;
+
+		u->a = mem_must(u->lib->read_new());
+		u->lib->read_support_filter_bzip2(u->a);
+		u->lib->read_support_filter_xz(u->a);
+		u->lib->read_support_format_raw(u->a);
+		rc = u->lib->read_open(u->a, u, NULL, unpack_feed, NULL) ||
+				     u->lib->read_next_header(u->a, &e)
+			     ? ARCHIVE_FATAL
+			     : ARCHIVE_OK;
+	}
 	if (!rc && u->lib->filter_count(u->a) > 2)
 		return err_set(err, ERR_FORMAT,
 			       "%s: this is a packed file inside a packed "

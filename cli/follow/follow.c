@@ -364,13 +364,6 @@ static int watched_link(struct watched *w, uint32_t number, unsigned int index,
 		   : 1;
 }
 
-/* Returns how many were seen to wait, and were removed before they were linked.
- */
-static uint64_t watched_missed(const struct watched *w)
-{
-	return w->missed;
-}
-
 struct top {
 	pid_t pid;	/* 0: it has ended */
 	FILE *messages; /* standard error meanwhile; NULL: none */
@@ -777,7 +770,7 @@ static bool follow_tell_missing(const struct follow *fw)
 	bool damaged = false;
 
 	for (size_t i = 0; i < fw->n_watched; i++)
-		missed += watched_missed(fw->watched[i]);
+		missed += fw->watched[i]->missed;
 	for (size_t i = 0; i < fw->n_streams; i++) {
 		dropped += stream_dropped(fw->stream[i]);
 		damaged |= stream_damaged(fw->stream[i]);

@@ -306,15 +306,6 @@ struct worker {
 	int64_t used_ns; /* of the processor, as worker_sleeps() saw it last */
 };
 
-/* Borrows claim, load and leave_arg. */
-static struct worker *worker_new(const struct worker_opts *o)
-{
-	struct worker *m = mem_new(1, sizeof(*m));
-
-	*m = (struct worker){ .o = *o, .talk = -1 };
-	return m;
-}
-
 /* Waits for the end of the process, and returns its status. */
 static int worker_end(struct worker *m)
 {
@@ -429,17 +420,6 @@ static bool worker_sleeps(struct worker *m)
 	return m->used_ns == was;
 }
 
-/* Kills the process, whatever it waits for; worker_give() starts another one.
- * What waits for a disk that does not answer cannot even be killed, so nothing
- * waits for its end. */
-static void worker_kill(struct worker *m)
-{
-	kill(m->pid, SIGKILL);
-	close(m->talk);
-	m->talk = -1;
-	m->pid = 0;
-}
-
 #define NS 1000000000
 /* When no process can be started, that is tried again after this time, and at
  * the end as often. */
@@ -500,13 +480,15 @@ struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 	*left = (struct segments_left){ .n = 0 };
 	q->begin = q->end = next;
 	q->first = q->left_over.n ? q->left_over.number[0] : next;
-	q->worker = worker_new(&(struct worker_opts){
+	q->worker = mem_new(1, sizeof(*q->worker));
+	q->worker->talk = -1;
+	q->worker->o = (struct worker_opts){
 		.claim = o->claim,
 		.load = o->load,
 		.glances = o->each,
 		.leave = o->leave,
 		.leave_arg = o->leave_arg,
-	});
+	};
 	return q;
 }
 
@@ -744,7 +726,13 @@ static void parts_take_segment(struct parts *q, int wait_ms)
 		    "database did nothing for %d s, and was ended: its parts "
 		    "stay\n",
 		    q->first, ASLEEP_MAX * WAIT_MS / 1000);
-		worker_kill(q->worker);
+		/* worker_give() starts another one. What waits for a disk that
+		 * does not answer cannot even be killed, so nothing waits for
+		 * its end. */
+		kill(q->worker->pid, SIGKILL);
+		close(q->worker->talk);
+		q->worker->talk = -1;
+		q->worker->pid = 0;
 		q->making = false;
 		q->stuck = true;
 	}

@@ -505,16 +505,6 @@ static int add_bytes(const char *path UNUSED, const struct stat *st, int what,
 	return bytes_seen >= LARGE;
 }
 
-/* Sums up the sizes of files, and of all files in folders. */
-static bool are_large(char *const *paths, size_t n)
-{
-	bytes_seen = 0;
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(paths[i], "-") != 0)
-			nftw(paths[i], add_bytes, 16, 0);
-	return bytes_seen >= LARGE;
-}
-
 static struct source *open_source(struct load *ld, const char *path,
 				  unsigned int index, struct ledger *lg,
 				  struct err *err)
@@ -1040,7 +1030,12 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 	ld.order = order_new(ld.ledger, ask->memory, folder_for_temp());
 	if (unpacked_find(&ld.unpacked, paths, n, err))
 		goto out;
-	so.large = are_large(ld.unpacked.path, ld.unpacked.n);
+	/* Sums up the sizes of files, and of all files in folders. */
+	bytes_seen = 0;
+	for (size_t i = 0; i < ld.unpacked.n; i++)
+		if (strcmp(ld.unpacked.path[i], "-") != 0)
+			nftw(ld.unpacked.path[i], add_bytes, 16, 0);
+	so.large = bytes_seen >= LARGE;
 	ld.mk = ask->out ? maker_create(ask->out, &so, ld.frames, err)
 			 : maker_create_temp(&so, ld.frames, err);
 	if (!ld.mk)

@@ -397,12 +397,6 @@ static const struct offcpu_sums *page_waits_sums(const struct page_waits *w)
 	return &w->sums;
 }
 
-/* Returns the event of the waits, -1 if there is none. */
-static int page_waits_event(const struct page_waits *w)
-{
-	return w->event;
-}
-
 /* Writes how many waits and runs there are, the numbers of those that are
  * not in the page, whether wake-ups were recorded, and the words of wakers. */
 static void page_waits_meta(const struct page_waits *w, struct json *j)
@@ -507,14 +501,6 @@ static void page_waits_encode(struct page_waits *w, int64_t t0,
 		blob_leb(&w->runs, thread_of(arg, x->comm));
 		last = from;
 	}
-}
-
-/* Writes the blocks. */
-static void page_waits_write(const struct page_waits *w, FILE *out)
-{
-	page_bytes_write(&w->waits, "waits", out);
-	page_bytes_write(&w->runs, "runs", out);
-	page_bytes_write(&w->chains.bytes, "chains", out);
 }
 
 #define BINS_MAX 1000000u
@@ -810,7 +796,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	/* Makes the sentence of each event, and that of the wall clock,
 	 * which is of two events. */
 	int count = (int)d->stacks->n_event;
-	int waits = page_waits_event(d->waits);
+	int waits = d->waits->event;
 
 	struct trust *t = trust_new(db, d->stacks->code, err);
 
@@ -1119,7 +1105,9 @@ void page_data_write(const struct page_data *d, FILE *out)
 	page_bytes_write(&d->groups, "groups", out);
 	page_bytes_write(&d->samples.bytes, "samples", out);
 	page_bytes_write(&d->intervals.bytes, "intervals", out);
-	page_waits_write(d->waits, out);
+	page_bytes_write(&d->waits->waits, "waits", out);
+	page_bytes_write(&d->waits->runs, "runs", out);
+	page_bytes_write(&d->waits->chains.bytes, "chains", out);
 	if (d->times.keys)
 		page_bytes_write(&d->times.bytes, "times", out);
 }

@@ -307,21 +307,6 @@ static void path_json_idle(const struct path_longest *l, struct json *j)
 	json_end(j);
 }
 
-/* The chain of the program's first thread is not one of the waits. */
-static void path_json_program(const struct path_longest *l, struct json *j)
-{
-	const struct path_program *p = l->began;
-	struct path_run *r = l->r;
-	const struct path_tally before = r->sum;
-
-	json_object(j, "program");
-	path_json(r, j, p->thread, p->from, p->to);
-	json_uint(j, "asked_ns", r->sum.asked - before.asked);
-	json_uint(j, "proved_ns", r->sum.proved - before.proved);
-	json_end(j);
-	r->sum = before;
-}
-
 /* All waits of a capture do not fit into memory as a table does. */
 static void path_put_waits_json(struct path_longest *l)
 {
@@ -332,8 +317,20 @@ static void path_put_waits_json(struct path_longest *l)
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
 	path_json_idle(l, &j);
-	if (l->told)
-		path_json_program(l, &j);
+	if (l->told) {
+		/* The chain of the program's first thread is not one of the
+		 * waits. */
+		const struct path_program *p = l->began;
+		struct path_run *r = l->r;
+		const struct path_tally before = r->sum;
+
+		json_object(&j, "program");
+		path_json(r, &j, p->thread, p->from, p->to);
+		json_uint(&j, "asked_ns", r->sum.asked - before.asked);
+		json_uint(&j, "proved_ns", r->sum.proved - before.proved);
+		json_end(&j);
+		r->sum = before;
+	}
 	json_array(&j, "waits");
 	json_lines(&j);
 	while (at < l->n && !json_failed(&j)) {

@@ -982,22 +982,6 @@ static void script_loss_text(const struct script_fields *f, struct rows *r)
 	fputs("]\n\n", stdout);
 }
 
-static void script_loss_json(struct rows *r)
-{
-	static const char *const name[] = { "lost", "cpu", "from_ns", "to_ns",
-					    "records" };
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	for (size_t i = 0; i < 5; i++) {
-		struct value v = rows_value(r, i);
-
-		if (v.kind != VALUE_NULL)
-			json_value(&j, name[i], &v);
-	}
-	json_finish(&j);
-}
-
 static int script_losses_next(struct script_losses *l, struct err *err)
 {
 	int ret = rows_next(l->rows, err);
@@ -1024,9 +1008,21 @@ int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
 		    (end.kind != VALUE_INT || end.num > time))
 			return 0;
 		script_flush(s);
-		if (l->f->frame.json)
-			script_loss_json(l->rows);
-		else
+		if (l->f->frame.json) {
+			static const char *const name[] = { "lost", "cpu",
+							    "from_ns", "to_ns",
+							    "records" };
+			struct json j;
+
+			json_answer(&j, stdout, JSON_COMPACT);
+			for (size_t i = 0; i < 5; i++) {
+				struct value v = rows_value(l->rows, i);
+
+				if (v.kind != VALUE_NULL)
+					json_value(&j, name[i], &v);
+			}
+			json_finish(&j);
+		} else
 			script_loss_text(l->f, l->rows);
 		if (script_losses_next(l, err))
 			return -1;

@@ -422,14 +422,6 @@ void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
 
 COMPARE_BY(ctf_copy_compare, struct ctf_copy, packet, file);
 
-/* Ends noting. overlap: two files of a stream may have a packet in common. */
-static void ctf_copies_sort(struct ctf *ctf, bool overlap)
-{
-	if (!overlap)
-		ctf->n_copy = 0;
-	sort_items(ctf->copy, ctf->n_copy, ctf_copy_compare);
-}
-
 /* Is the packet in a file that was walked before f? */
 static bool ctf_copies_has(const struct ctf *ctf, const struct ctf_file *f,
 			   const struct ctf_state *st,
@@ -566,7 +558,10 @@ void ctf_streams_make(struct ctf *ctf)
 			to = ctf_stream_new(ctf, f);
 		*mem_add(to->file, to->n_file, to->cap_file) = (uint32_t)i;
 	}
-	ctf_copies_sort(ctf, overlap);
+	/* copies are noted because files may have a packet in common */
+	if (!overlap)
+		ctf->n_copy = 0;
+	sort_items(ctf->copy, ctf->n_copy, ctf_copy_compare);
 }
 
 static void ctf_stream_leave_file(struct ctf_stream *s)

@@ -158,19 +158,6 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 	return 0;
 }
 
-static void ftext_kernel_record(const struct ftext *ft, struct record *rec)
-{
-	rec->kind = REC_MAP;
-	rec->flags |= REC_F_KERNEL | REC_F_SYNTH;
-	rec->map = (struct rec_map){
-		.start = ft->kernel,
-		.len = ft->kernel_end - ft->kernel,
-		.pgoff = ft->kernel,
-		.prot = PROT_READ | PROT_EXEC,
-		.path = "[kernel.kallsyms]_text",
-	};
-}
-
 /* Places of frames, by what the text says. */
 
 struct ftext_place_key {
@@ -325,7 +312,15 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		return 0;
 	}
 	if (ref->len == REF_KERNEL) {
-		ftext_kernel_record(ft, rec);
+		rec->kind = REC_MAP;
+		rec->flags |= REC_F_KERNEL | REC_F_SYNTH;
+		rec->map = (struct rec_map){
+			.start = ft->kernel,
+			.len = ft->kernel_end - ft->kernel,
+			.pgoff = ft->kernel,
+			.prot = PROT_READ | PROT_EXEC,
+			.path = "[kernel.kallsyms]_text",
+		};
 		return 0;
 	}
 	const struct ftext_item *it = ftext_item_at(ft, ref->handle);

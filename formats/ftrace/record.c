@@ -124,13 +124,6 @@ void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 	}
 }
 
-/* Sets the request of a sample if such a text is one. */
-static void ft_defer_request(struct ft *ft, const struct ft_type *t,
-			     const struct bytes *raw, struct record *rec)
-{
-	nonce_request(ft->nonce_format, ft_defer_marker_text(t, raw), rec);
-}
-
 static int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 			  const struct ref *ref, const struct bytes *raw,
 			  struct record *rec, struct err *err)
@@ -427,7 +420,8 @@ static int ft_record_role(struct ft *ft, const struct ft_type *t,
 	else if (t->role == ROLE_COOKIE)
 		ft_defer_cookie(t, raw, s);
 	else if (t->role == ROLE_MARKER)
-		ft_defer_request(ft, t, raw, rec);
+		nonce_request(ft->nonce_format, ft_defer_marker_text(t, raw),
+			      rec);
 	else if (t->role >= ROLE_SWITCH)
 		tp_sched_take(&t->fmt, raw, &s->sched);
 	if (thread_id_can_be(s->sched.tid) &&

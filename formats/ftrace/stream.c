@@ -453,21 +453,6 @@ static struct turn ft_heap_item(struct ft *ft, uint32_t stream)
 			      stream };
 }
 
-static void ft_heap_start(struct ft *ft)
-{
-	ft->merging = true;
-	ft->heap = mem_new(ft->n_stream, sizeof(*ft->heap));
-	for (uint32_t i = 0; i < ft->n_stream; i++)
-		ft->walk_len += ft->stream[i].len;
-	for (uint32_t i = 0; i < ft->n_stream; i++) {
-		ft_stream_fill(ft, &ft->stream[i]);
-		if (ft->stream[i].n)
-			ft->heap[ft->n_heap++] = ft_heap_item(ft, i);
-	}
-	for (size_t i = ft->n_heap / 2; i-- > 0;)
-		turns_put(ft->heap, ft->n_heap, i, ft->heap[i]);
-}
-
 /* Removes the earliest item and refills its ring. */
 static void ft_heap_drop_first(struct ft *ft)
 {
@@ -603,7 +588,18 @@ int ft_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 		}
 		ft->n_due = ft->due_pos = 0;
 		if (!ft->merging) {
-			ft_heap_start(ft);
+			ft->merging = true;
+			ft->heap = mem_new(ft->n_stream, sizeof(*ft->heap));
+			for (uint32_t i = 0; i < ft->n_stream; i++)
+				ft->walk_len += ft->stream[i].len;
+			for (uint32_t i = 0; i < ft->n_stream; i++) {
+				ft_stream_fill(ft, &ft->stream[i]);
+				if (ft->stream[i].n)
+					ft->heap[ft->n_heap++] =
+						ft_heap_item(ft, i);
+			}
+			for (size_t i = ft->n_heap / 2; i-- > 0;)
+				turns_put(ft->heap, ft->n_heap, i, ft->heap[i]);
 			ft_next_add_synthetic(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
 			if (ft_next_take_sample(ft, ref))

@@ -51,14 +51,6 @@ int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 					       perf_type_name(r->type));
 }
 
-/* Returns the CPU of an id; -1: unknown, or any. */
-static int32_t cut_read_cpu(struct cut_read *c, uint64_t id)
-{
-	const struct perf_id *known = perf_id_find(&c->p, id);
-
-	return known && known->cpu >= 0 ? known->cpu : -1;
-}
-
 int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
 		   struct cut_stamp *out, struct err *err)
 {
@@ -318,7 +310,10 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 		 * lost */
 		if (stamp->time || r->misc & PM_BIT15)
 			return r->b.pos;
-		int32_t cpu = cut_read_cpu(c->read, stamp->id);
+		const struct perf_id *known =
+			perf_id_find(&c->read->p, stamp->id);
+		/* -1: unknown, or any */
+		int32_t cpu = known && known->cpu >= 0 ? known->cpu : -1;
 		uint64_t n;
 
 		if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))

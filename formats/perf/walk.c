@@ -97,14 +97,6 @@ static void perf_chunk_free(struct perf *p, struct perf_chunk *c)
 	free(c);
 }
 
-/* Says that nothing fills or walks the chunk: its records wait. */
-static void perf_chunk_wait(struct perf_chunk *c)
-{
-	/* the bytes stay in the file */
-	if (c && c->spilled)
-		madvise(c->data, c->cap, MADV_DONTNEED);
-}
-
 struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 				  bool flat)
 {
@@ -268,7 +260,10 @@ static bool perf_z_more(struct perf *p, struct perf_file *f)
 	if (rest)
 		memcpy(c->data, old->data + f->plain_at, rest);
 	c->len = rest;
-	perf_chunk_wait(old);
+	/* nothing fills or walks it now: its records wait, and the bytes stay
+	 * in the file */
+	if (old && old->spilled)
+		madvise(old->data, old->cap, MADV_DONTNEED);
 	perf_chunk_put(p, old);
 	f->plain = c;
 	f->plain_at = 0;
@@ -285,15 +280,6 @@ static bool perf_z_more(struct perf *p, struct perf_file *f)
 	if (out.pos < out.size)
 		perf_z_end_input(p, z);
 	return true;
-}
-
-/* At the end of f: notes as damage that compressed data is missing. */
-static void perf_z_check_end(struct perf *p, struct perf_file *f)
-{
-	struct perf_z *z = f->z;
-
-	if (z && !z->dead && zstd_stream_is_open(&z->stream))
-		perf_z_fail(p, f, "it ends inside a block");
 }
 
 static void perf_z_free(struct perf *p, struct perf_file *f)
@@ -564,7 +550,12 @@ int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
 		if (!got) {
 			got = perf_walk_next_raw(p, f, r, err);
 			if (got <= 0) {
-				perf_z_check_end(p, f);
+				struct perf_z *z = f->z;
+
+				if (z && !z->dead &&
+				    zstd_stream_is_open(&z->stream))
+					perf_z_fail(p, f,
+						    "it ends inside a block");
 				perf_walk_report_rest(p, f);
 				return got;
 			}
