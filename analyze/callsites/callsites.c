@@ -309,9 +309,14 @@ static bool callsites_has_none(const struct pass *p, uint32_t image)
 	return s == IMAGE_REPLACED || image_is_absent(s);
 }
 
-/* Lists the frames to check by image. */
-static void callsites_make_order(struct pass *p)
+static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
+				  struct err *err)
 {
+	uint32_t image = 0;
+	struct place *pl = NULL;
+	struct identity_answer said;
+
+	/* Lists the frames to check by image. */
 	size_t *at = mem_new(p->code->n_image + 1, sizeof(*at));
 
 	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
@@ -325,16 +330,6 @@ static void callsites_make_order(struct pass *p)
 		if (needs_check(p, i))
 			p->order[at[bare_code_frame(p->code, i)->image]++] = i;
 	free(at);
-}
-
-static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
-				  struct err *err)
-{
-	uint32_t image = 0;
-	struct place *pl = NULL;
-	struct identity_answer said;
-
-	callsites_make_order(p);
 	for (size_t i = 0; i < p->n_order; i++) {
 		uint32_t frame = p->order[i];
 		uint32_t of = bare_code_frame(p->code, frame)->image;

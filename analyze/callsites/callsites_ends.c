@@ -267,23 +267,6 @@ static bool callsites_is_framed(const struct pass *p, const struct doubt *d)
 	return reach && reach != UINT32_MAX && p->reach[reach].frame;
 }
 
-/* Sets the links of those that cannot be, once all listed frames are known. */
-static void callsites_settle_doubts(struct pass *p)
-{
-	for (size_t i = 0; i < p->n_doubt; i++) {
-		const struct doubt *d = &p->doubt[i];
-
-		if (!callsites_is_possible(p, d))
-			callsites_set_link(p, d->inner, d->frame,
-					   CALLSITE_NEVER);
-		else if (d->leaf && d->bare && !callsites_is_framed(p, d) &&
-			 callsites_known_link(p, d->inner, d->frame) ==
-				 CALLSITE_GAP)
-			callsites_set_link(p, d->inner, d->frame,
-					   CALLSITE_UNKNOWN);
-	}
-}
-
 /* ---- where stacks end */
 
 /* If more than one in this many samples of a thread is in code that nothing
@@ -402,7 +385,20 @@ void callsites_find_ends(struct pass *p)
 	}
 	if (pl)
 		callsite_settle(pl->file);
-	callsites_settle_doubts(p);
+	/* The links of those that cannot be are set once all listed frames are
+	 * known. */
+	for (size_t i = 0; i < p->n_doubt; i++) {
+		const struct doubt *d = &p->doubt[i];
+
+		if (!callsites_is_possible(p, d))
+			callsites_set_link(p, d->inner, d->frame,
+					   CALLSITE_NEVER);
+		else if (d->leaf && d->bare && !callsites_is_framed(p, d) &&
+			 callsites_known_link(p, d->inner, d->frame) ==
+				 CALLSITE_GAP)
+			callsites_set_link(p, d->inner, d->frame,
+					   CALLSITE_UNKNOWN);
+	}
 }
 
 /* The samples of the threads of one name. */

@@ -497,15 +497,6 @@ causes_kernel_span(const struct causes_kernel *k, int64_t id)
 		       : NULL;
 }
 
-/* Returns the capture of that id; NULL: none of its spans. */
-static const struct causes_capture *
-causes_kernel_capture(const struct causes_kernel *k, int64_t id)
-{
-	const struct causes_span *s = causes_kernel_span(k, id);
-
-	return s ? s->capture : NULL;
-}
-
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 					     int64_t capture, int64_t time)
 {
@@ -982,8 +973,8 @@ int causes_types_load(struct causes_types *ts, struct store *db,
 			.recorded = rows_int(r, CAUSES_TYPES_EVENTS),
 			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
 		};
-		const struct causes_capture *of =
-			causes_kernel_capture(k, t.capture);
+		const struct causes_span *s = causes_kernel_span(k, t.capture);
+		const struct causes_capture *of = s ? s->capture : NULL;
 
 		if (of)
 			types_choose(&t, r, of, why);

@@ -156,22 +156,6 @@ void futex_locks_close(struct futex_locks *l)
 	free_all(l->known, l);
 }
 
-/* Returns the name of the variable at an address of a mapping; TABLE_NONE: it
- * has none. */
-static uint32_t futex_locks_find(const struct futex_locks *l,
-				 const struct data_map *map, uint64_t addr)
-{
-	char *key = map ? data_maps_key(l->maps, map->image,
-					data_maps_off(map, addr))
-			: NULL;
-	uint32_t name = key ? table_find_hash(&l->by_key,
-					      hash_bytes(key, strlen(key), 0))
-			    : TABLE_NONE;
-
-	free(key);
-	return name;
-}
-
 /* Names a futex without a symbol by its address and process, as processes that
  * do not share the memory have another lock there. Returns the name's id. */
 static uint32_t futex_locks_address(const struct futex_locks *l,
@@ -202,7 +186,14 @@ uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 	k = &l->known[id];
 	if (!first && k->map == map)
 		return k->name;
-	id = futex_locks_find(l, map, addr);
+	/* The variable at the address may have no name. */
+	char *key = map ? data_maps_key(l->maps, map->image,
+					data_maps_off(map, addr))
+			: NULL;
+
+	id = key ? table_find_hash(&l->by_key, hash_bytes(key, strlen(key), 0))
+		 : TABLE_NONE;
+	free(key);
 	if (id == TABLE_NONE)
 		id = futex_locks_address(l, process, pid, addr);
 	*k = (struct futex_known){ map, id };

@@ -810,23 +810,6 @@ static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 	intervals_lose_any(iv, c->capture, c->cpu, off, INT64_MAX);
 }
 
-static void intervals_bound_all(struct intervals *iv)
-{
-	for (size_t i = 0; i < iv->n_cpu; i++) {
-		struct intervals_capture *of = &iv->capture[iv->cpu[i].capture];
-
-		lower_to(of->first, iv->cpu[i].first);
-		raise_to(of->last, iv->cpu[i].last);
-	}
-	iv->sums.first = INT64_MAX;
-	iv->sums.last = INT64_MIN;
-	for (size_t i = 0; i < iv->n_cpu; i++) {
-		intervals_bound(iv, &iv->cpu[i]);
-		lower_to(iv->sums.first, iv->cpu[i].first);
-		raise_to(iv->sums.last, iv->cpu[i].last);
-	}
-}
-
 /* Takes what the switches show to be missing: the same timeline tells `path`
  * what it may prove. It is of the kernel with the most switches, and tells
  * nothing of what other recorders have. */
@@ -1475,7 +1458,19 @@ struct intervals *intervals_open(struct store *db, const char *path,
 							 .to = TIMELINE_END,
 							 .cpu = -1,
 							 .of_task = true });
-	intervals_bound_all(iv);
+	for (size_t i = 0; i < iv->n_cpu; i++) {
+		struct intervals_capture *of = &iv->capture[iv->cpu[i].capture];
+
+		lower_to(of->first, iv->cpu[i].first);
+		raise_to(of->last, iv->cpu[i].last);
+	}
+	iv->sums.first = INT64_MAX;
+	iv->sums.last = INT64_MIN;
+	for (size_t i = 0; i < iv->n_cpu; i++) {
+		intervals_bound(iv, &iv->cpu[i]);
+		lower_to(iv->sums.first, iv->cpu[i].first);
+		raise_to(iv->sums.last, iv->cpu[i].last);
+	}
 	lost_times_seal(&iv->lost);
 	return iv;
 }

@@ -84,23 +84,6 @@ static struct lost_sum nest_lost(const struct nest *n,
 	return lost_times_between(n->lost, &ask);
 }
 
-/* Returns the thread of a record: an idle thread has one nest for each CPU,
- * which its key tells apart. */
-static struct nest_thread *nest_thread_of(struct nest *n,
-					  const struct pairing_record *r)
-{
-	const uint64_t word[3] = { (uint64_t)r->pair << 32 | r->world,
-				   r->thread, (uint64_t)r->key[PAIR_KEYS - 1] };
-	uint32_t id =
-		table_find_or_add(&n->by_thread, hash_u64s(word, 3, 0), n->n);
-
-	if (id == n->n)
-		*mem_add(n->thread, n->n, n->cap) =
-			(struct nest_thread){ .first = r->time,
-					      .last = r->time };
-	return &n->thread[id];
-}
-
 /* Returns the deepest frame, which is at a depth, and may be new. */
 static struct nest_frame *nest_reach(struct nest_thread *t, uint32_t depth)
 {
@@ -418,7 +401,17 @@ static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 
 void nest_take(struct nest *n, const struct pairing_record *r)
 {
-	struct nest_thread *t = nest_thread_of(n, r);
+	/* an idle thread has one nest for each CPU, by its key */
+	const uint64_t word[3] = { (uint64_t)r->pair << 32 | r->world,
+				   r->thread, (uint64_t)r->key[PAIR_KEYS - 1] };
+	uint32_t id =
+		table_find_or_add(&n->by_thread, hash_u64s(word, 3, 0), n->n);
+
+	if (id == n->n)
+		*mem_add(n->thread, n->n, n->cap) =
+			(struct nest_thread){ .first = r->time,
+					      .last = r->time };
+	struct nest_thread *t = &n->thread[id];
 	bool ends = r->role == PAIRING_END;
 
 	if (!r->kind->counted) {

@@ -49,33 +49,6 @@ static struct place_image *code_place_image_at(struct code_places *p,
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
 }
 
-/* Puts jitted functions one after the other. A recorded length may be too
- * small: each function reaches to its last frame. */
-static void lay_out_jit(struct code_places *p)
-{
-	uint64_t at = JIT_START;
-
-	for (size_t i = 1; i < p->c->n_image; i++)
-		if (p->c->image[i].img.kind == IMAGE_JIT)
-			p->image[i].high = p->c->image[i].img.len;
-	for (size_t i = 1; i < p->c->n_frame; i++) {
-		const struct code_frame *f = &p->c->frame[i];
-		struct place_image *img = &p->image[f->image];
-
-		if (p->c->image[f->image].img.kind == IMAGE_JIT &&
-		    img->high <= f->off)
-			img->high = saturating_add(f->off, 1);
-	}
-	for (size_t i = 1; i < p->c->n_image; i++) {
-		if (p->c->image[i].img.kind != IMAGE_JIT)
-			continue;
-		p->image[i].jit = at;
-		at = saturating_add(at, p->image[i].high);
-		at = saturating_add(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
-	}
-	p->jit_end = at;
-}
-
 struct code_places *
 code_places_load(struct store *db, const struct known_code *c, struct err *err)
 {
@@ -118,7 +91,29 @@ code_places_load(struct store *db, const struct known_code *c, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto fail;
-	lay_out_jit(p);
+	/* Puts jitted functions one after the other. A recorded length may be
+	 * too small: each function reaches to its last frame. */
+	uint64_t at = JIT_START;
+
+	for (size_t i = 1; i < p->c->n_image; i++)
+		if (p->c->image[i].img.kind == IMAGE_JIT)
+			p->image[i].high = p->c->image[i].img.len;
+	for (size_t i = 1; i < p->c->n_frame; i++) {
+		const struct code_frame *f = &p->c->frame[i];
+		struct place_image *img = &p->image[f->image];
+
+		if (p->c->image[f->image].img.kind == IMAGE_JIT &&
+		    img->high <= f->off)
+			img->high = saturating_add(f->off, 1);
+	}
+	for (size_t i = 1; i < p->c->n_image; i++) {
+		if (p->c->image[i].img.kind != IMAGE_JIT)
+			continue;
+		p->image[i].jit = at;
+		at = saturating_add(at, p->image[i].high);
+		at = saturating_add(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
+	}
+	p->jit_end = at;
 	return p;
 fail:
 	code_places_free(p);

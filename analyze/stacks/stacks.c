@@ -231,25 +231,6 @@ static int stacks_read_comms(struct stacks *s, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Finds the first comm of each name, which stands for all threads of it. */
-static void stacks_find_first(struct stacks *s)
-{
-	struct intern names = { 0 };
-	uint32_t *named = mem_new(s->n_comm, sizeof(*named));
-	size_t n = 0;
-
-	s->first = mem_new(s->n_comm, sizeof(*s->first));
-	for (size_t i = 1; i < s->n_comm; i++) {
-		uint32_t name = intern_add(&names, s->comm[i].name);
-
-		if (name == n)
-			named[n++] = (uint32_t)i;
-		s->first[i] = named[name];
-	}
-	intern_release(&names);
-	free(named);
-}
-
 SAME_BY(stacks_same_nest, struct stacks, nest[id], struct stacks_nest, inside,
 	label);
 
@@ -507,8 +488,24 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 
 	if (o->no_groups)
 		return 0;
-	if (o->summed)
-		stacks_find_first(s);
+	if (o->summed) {
+		/* Finds the first comm of each name, which stands for all
+		 * threads of it. */
+		struct intern names = { 0 };
+		uint32_t *named = mem_new(s->n_comm, sizeof(*named));
+		size_t n = 0;
+
+		s->first = mem_new(s->n_comm, sizeof(*s->first));
+		for (size_t i = 1; i < s->n_comm; i++) {
+			uint32_t name = intern_add(&names, s->comm[i].name);
+
+			if (name == n)
+				named[n++] = (uint32_t)i;
+			s->first[i] = named[name];
+		}
+		intern_release(&names);
+		free(named);
+	}
 	ret = stacks_served(db, err);
 	if (ret < 0)
 		return -1;

@@ -512,19 +512,6 @@ static int64_t trust_kernel_wrong(const struct trust *t)
 	return n;
 }
 
-/* Returns whether the kernel's halves are the weaker ones of whole stacks. */
-static bool trust_kernel_first(const struct trust *t,
-			       const struct trust_sums *s)
-{
-	const double user = (double)(s->samples - s->kind[TRUST_WHOLE]);
-	double all = 0;
-
-	for (size_t i = 0; i < KERNEL_HALVES; i++)
-		all += (double)t->half[i];
-	return s->samples &&
-	       (double)trust_kernel_wrong(t) * (double)s->samples > user * all;
-}
-
 void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE])
 {
 	const size_t len = strlen(out);
@@ -543,7 +530,15 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 			  struct trust_room room, struct text_out *out)
 {
 	bool small = true;
-	const bool first = trust_kernel_first(t, s);
+	/* Whether the kernel's halves are the weaker ones of whole stacks. */
+	const double user = (double)(s->samples - s->kind[TRUST_WHOLE]);
+	double all = 0;
+
+	for (size_t i = 0; i < KERNEL_HALVES; i++)
+		all += (double)t->half[i];
+	const bool first =
+		s->samples &&
+		(double)trust_kernel_wrong(t) * (double)s->samples > user * all;
 
 	if (first) {
 		trust_put_kernel(t, out);

@@ -292,14 +292,6 @@ static void waits_part_release(struct waits_part *p)
 				  .measured = p->measured };
 }
 
-static void waits_parts_release(struct waits_parts *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		waits_part_release(&p->part[i]);
-	free(p->part);
-	causes_spans_free(p->spans);
-}
-
 /* ---- what is missing in a part */
 
 /* Adds a time; they come by their starts. Those that touch are merged. */
@@ -1183,7 +1175,10 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 	if (!w)
 		return;
 	waits_close_part(w);
-	waits_parts_release(&w->parts);
+	for (size_t i = 0; i < w->parts.n; i++)
+		waits_part_release(&w->parts.part[i]);
+	free(w->parts.part);
+	causes_spans_free(w->parts.spans);
 	free_all(w->out, w);
 }
 

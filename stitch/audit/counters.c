@@ -128,13 +128,6 @@ static bool counter_runs_fill(struct counter_runs *rs, uint64_t e, uint8_t step)
 	return true;
 }
 
-/* Removes the first n runs. */
-static void counter_runs_drop(struct counter_runs *rs, size_t n)
-{
-	rs->n -= n;
-	memmove(rs->at, rs->at + n, rs->n * sizeof(*rs->at));
-}
-
 /* Most runs of a CPU that may still be filled; then the older half is output. A
  * counter that fills a run comes soon, or its thread slept for long. */
 #define RUNS_MAX 1024
@@ -543,7 +536,9 @@ static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 		pc->missing_out +=
 			run_count(gr->read[0].shape, &pc->runs.at[i]);
 	}
-	counter_runs_drop(&pc->runs, n);
+	pc->runs.n -= n;
+	memmove(pc->runs.at, pc->runs.at + n,
+		pc->runs.n * sizeof(*pc->runs.at));
 }
 
 enum sight {

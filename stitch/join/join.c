@@ -20,19 +20,6 @@
 
 #define WAITING_MAX (1u << 20)
 
-static void pending_requests_init(struct pending_requests *ws,
-				  struct fact_queue *out)
-{
-	*ws = (struct pending_requests){ .out = out, .n = 1 };
-	ws->wait = mem_grow_to(NULL, &ws->cap, 1, sizeof(*ws->wait));
-}
-
-static void pending_requests_release(struct pending_requests *ws)
-{
-	table_release(&ws->by_tid);
-	free_all(ws->wait, ws->given);
-}
-
 /* Unique for each (source, tid), so the hash is the key. */
 static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 {
@@ -182,23 +169,6 @@ static void pending_requests_chain(struct pending_requests *ws,
 	} while (i != first);
 }
 
-/* No chain follows: perf outputs the remaining samples. perf outputs the
- * remaining samples in the order in which they came, so only samples that
- * were output before can make one late. */
-static void pending_requests_end(struct pending_requests *ws)
-{
-	for (size_t k = 1; k < ws->n; k++) {
-		struct pending_request *w = &ws->wait[k];
-
-		if (!w->held)
-			continue;
-		pending_release_held(ws, (uint32_t)k);
-		w->r.as_perf = AS_PERF_BARE_END;
-		pending_mark_late(ws, w);
-		pending_settle(ws, (uint32_t)k);
-	}
-}
-
 /* Returns true if there are too many requests, which bounds the memory for
  * hostile captures. */
 static bool pending_requests_full(const struct pending_requests *ws)
@@ -247,11 +217,6 @@ struct orphans {
 
 /* Threads that must have orphans which directly follow each other. */
 #define THREADS_MIN 2
-
-static void orphans_release(struct orphans *os)
-{
-	free_all(os->at, os->asked);
-}
 
 /* A sample of the thread asked for a stack. */
 static void orphans_requested(struct orphans *os, uint32_t thread)
@@ -380,7 +345,9 @@ struct join *join_new(struct fact_queue *out, struct losses *ls,
 	jn->losses = ls;
 	jn->frames = fr;
 	cookies_init(&jn->cookies);
-	pending_requests_init(&jn->pending, out);
+	jn->pending = (struct pending_requests){ .out = out, .n = 1 };
+	jn->pending.wait = mem_grow_to(NULL, &jn->pending.cap, 1,
+				       sizeof(*jn->pending.wait));
 	jn->orphans.out = out;
 	return jn;
 }
@@ -390,11 +357,12 @@ void join_free(struct join *jn)
 	if (!jn)
 		return;
 	cookies_release(&jn->cookies);
-	pending_requests_release(&jn->pending);
+	table_release(&jn->pending.by_tid);
+	free_all(jn->pending.wait, jn->pending.given);
 	unwinders_release(&jn->unwinders);
 	sessions_release(&jn->sessions);
 	shared_threads_release(&jn->peers);
-	orphans_release(&jn->orphans);
+	free_all(jn->orphans.at, jn->orphans.asked);
 	free_all(jn->linger, jn);
 }
 
@@ -1100,5 +1068,16 @@ void join_end(struct join *jn)
 	resolve_lingering(jn);
 	resolve_queued(jn, jn->queue.n);
 	orphans_judge(&jn->orphans, &jn->sessions);
-	pending_requests_end(&jn->pending);
+	/* perf outputs the remaining samples in the order in which they came,
+	 * so only samples that were output before can make one late. */
+	for (size_t k = 1; k < jn->pending.n; k++) {
+		struct pending_request *w = &jn->pending.wait[k];
+
+		if (!w->held)
+			continue;
+		pending_release_held(&jn->pending, (uint32_t)k);
+		w->r.as_perf = AS_PERF_BARE_END;
+		pending_mark_late(&jn->pending, w);
+		pending_settle(&jn->pending, (uint32_t)k);
+	}
 }

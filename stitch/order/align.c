@@ -78,27 +78,6 @@ static size_t count_equal_hashes(const struct fingerprint_list *l, size_t i)
 	return n;
 }
 
-/* Pairs the events that occur once in both. */
-static void clock_fit_pairs(const struct fingerprint_list *a,
-			    const struct fingerprint_list *b, struct pairs *ps)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < a->n;) {
-		size_t na = count_equal_hashes(a, i);
-
-		while (k < b->n && b->p[k].hash < a->p[i].hash)
-			k++;
-		if (k < b->n && b->p[k].hash == a->p[i].hash && na == 1 &&
-		    count_equal_hashes(b, k) == 1)
-			*mem_add(ps->p, ps->n, ps->cap) = (struct pair){
-				a->p[i].time,
-				(int64_t)(b->p[k].time - a->p[i].time)
-			};
-		i += na;
-	}
-}
-
 COMPARE_BY(compare_pair_times, struct pair, t);
 
 /* Returns the largest cluster of the differences of pairs from..to that the map
@@ -205,7 +184,24 @@ static bool clock_fit_kind(const struct fingerprints *a,
 	struct cluster c = { 0 };
 	bool good = false;
 
-	clock_fit_pairs(&a->list[kind], &b->list[kind], &ps);
+	/* Pairs the events that occur once in both. */
+	const struct fingerprint_list *of_a = &a->list[kind];
+	const struct fingerprint_list *of_b = &b->list[kind];
+	size_t k = 0;
+
+	for (size_t i = 0; i < of_a->n;) {
+		size_t na = count_equal_hashes(of_a, i);
+
+		while (k < of_b->n && of_b->p[k].hash < of_a->p[i].hash)
+			k++;
+		if (k < of_b->n && of_b->p[k].hash == of_a->p[i].hash &&
+		    na == 1 && count_equal_hashes(of_b, k) == 1)
+			*mem_add(ps.p, ps.n, ps.cap) = (struct pair){
+				of_a->p[i].time,
+				(int64_t)(of_b->p[k].time - of_a->p[i].time)
+			};
+		i += na;
+	}
 	raise_to(out->found, ps.n);
 	if (ps.n >= CLOCK_FIT_MIN) {
 		ps.d = mem_new(ps.n, sizeof(*ps.d));
@@ -1008,23 +1004,6 @@ static bool is_same_kernel(struct align_graph *g, size_t i, size_t k)
 	return (x.proved || y.proved) && !x.strangers && !y.strangers;
 }
 
-/* Those that are of one line already need not be compared. */
-static void find_lines(struct align_graph *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		g->out[i].line = (uint16_t)i;
-	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < i; k++) {
-			uint16_t a = g->out[i].line, b = g->out[k].line;
-
-			if (a == b || !is_same_kernel(g, i, k))
-				continue;
-			for (size_t j = 0; j < g->n; j++)
-				if (g->out[j].line == a || g->out[j].line == b)
-					g->out[j].line = a < b ? a : b;
-		}
-}
-
 int align_captures(const struct align_in *in, size_t n,
 		   const struct align_report *said, struct align_out *out,
 		   struct err *err)
@@ -1096,8 +1075,22 @@ int align_captures(const struct align_in *in, size_t n,
 		g.sum[i] = g.sum[host];
 	}
 	int rc = align_check(&g, err);
-	if (!rc)
-		find_lines(&g);
+	if (!rc) {
+		/* captures of one line need not be compared again */
+		for (size_t i = 0; i < g.n; i++)
+			g.out[i].line = (uint16_t)i;
+		for (size_t i = 0; i < g.n; i++)
+			for (size_t k = 0; k < i; k++) {
+				uint16_t a = g.out[i].line, b = g.out[k].line;
+
+				if (a == b || !is_same_kernel(&g, i, k))
+					continue;
+				for (size_t j = 0; j < g.n; j++)
+					if (g.out[j].line == a ||
+					    g.out[j].line == b)
+						g.out[j].line = a < b ? a : b;
+			}
+	}
 	free_all(g.told, g.part, g.sum, g.settled);
 	return rc;
 }

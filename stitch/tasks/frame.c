@@ -83,17 +83,6 @@ SAME_FUNCTION(image_is_same, struct frames, image[id], struct image,
 		      !memcmp(x->id, y->id, x->id_len) &&
 		      !strcmp(x->path, y->path));
 
-/* Hashes what identifies an image across runs: its build-id, or else its path.
- * The seeds are fixed, because the hash is stored in the database. */
-static void image_name_hash(const struct image *img, uint64_t out[2])
-{
-	const void *p = img->id_len ? (const void *)img->id : img->path;
-	size_t n = img->id_len ? img->id_len : strlen(img->path);
-
-	out[0] = hash_content(p, n, 0x6261636b73746974u);
-	out[1] = hash_content(p, n, 0x7374616b68617368u);
-}
-
 uint32_t frames_image(struct frames *fr, const struct image *img)
 {
 	uint64_t h = image_hash(img);
@@ -105,7 +94,15 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 	struct image *im = mem_add(fr->image, fr->n_image, fr->cap_image);
 	*im = *img;
 	im->path = arena_strdup(&fr->arena, img->path);
-	image_name_hash(im, mem_add(fr->name, fr->n_name, fr->cap_name)->hash);
+	/* Hashes what identifies an image across runs: its build-id, or else
+	 * its path. The seeds are fixed, because the hash is stored in the
+	 * database. */
+	uint64_t *out = mem_add(fr->name, fr->n_name, fr->cap_name)->hash;
+	const void *p = im->id_len ? (const void *)im->id : im->path;
+	size_t n = im->id_len ? im->id_len : strlen(im->path);
+
+	out[0] = hash_content(p, n, 0x6261636b73746974u);
+	out[1] = hash_content(p, n, 0x7374616b68617368u);
 	return fr->n_image;
 }
 

@@ -298,17 +298,6 @@ static const char *dwarf_scopes_name(struct dwarf_scopes *s,
 	return s->name[id];
 }
 
-/* To be called when the unit of the next function is another one. */
-static void dwarf_scopes_release(struct dwarf_scopes *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		free(s->name[i]);
-	free(s->name);
-	table_release(&s->known);
-	/* all units of a file share the steps */
-	*s = (struct dwarf_scopes){ .steps = s->steps };
-}
-
 /* Debug information nests some ten levels; in a hostile file any number. */
 #define DEPTH_MAX 256
 /* A hostile file can make libdw read one section for each byte of another. Real
@@ -717,7 +706,14 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	}
 	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
 		dwarf_put_frames(d, unit, &d->want[all[i].want]);
-	dwarf_scopes_release(&d->scopes);
+	struct dwarf_scopes *s = &d->scopes;
+
+	for (size_t i = 0; i < s->n; i++)
+		free(s->name[i]);
+	free(s->name);
+	table_release(&s->known);
+	/* all units of a file share the steps */
+	*s = (struct dwarf_scopes){ .steps = s->steps };
 }
 
 /* Lines are in the skeleton unit, inlined functions in the .dwo file. */

@@ -171,26 +171,6 @@ static void places_add_perf_cache(const struct symbolizer *sy, const char *id,
 	places_add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
 }
 
-/* perf's cache has a folder for each path, of folders for each build-id. Where
- * it is not known which of them is of the image, the inode tells: perf links
- * files there. */
-static void places_add_cached(const struct symbolizer *sy, const char *path,
-			      struct places *out)
-{
-	char folder[PATH_SIZE];
-	struct dirent *e;
-	int n = sy->opts.home ? snprintf(folder, sizeof(folder), "%s/.debug%s",
-					 sy->opts.home, path)
-			      : -1;
-	DIR *d = n > 0 && (size_t)n < sizeof(folder) ? opendir(folder) : NULL;
-
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			places_add(out, "%s/%s/elf", folder, e->d_name);
-	if (d)
-		closedir(d);
-}
-
 /* Places at a recorded path; id: of the image, as a path. */
 static void locate_file(const struct symbolizer *sy, const struct image *img,
 			const char *id, struct places *out)
@@ -228,8 +208,25 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	}
 	out->adding = FOUND_BY_ID;
 	places_add_perf_cache(sy, id, "elf", out);
-	if (img->ino && identity_of_id(sy, img) < IDENTITY_ID_READ)
-		places_add_cached(sy, path, out);
+	if (img->ino && identity_of_id(sy, img) < IDENTITY_ID_READ) {
+		/* perf's cache has a folder for each path, of folders for each
+		 * build-id. Where it is not known which of them is of the
+		 * image, the inode tells: perf links files there. */
+		char folder[PATH_SIZE];
+		struct dirent *e;
+		int n = sy->opts.home
+				? snprintf(folder, sizeof(folder),
+					   "%s/.debug%s", sy->opts.home, path)
+				: -1;
+		DIR *d = n > 0 && (size_t)n < sizeof(folder) ? opendir(folder)
+							     : NULL;
+
+		while (d && (e = readdir(d)))
+			if (e->d_name[0] != '.')
+				places_add(out, "%s/%s/elf", folder, e->d_name);
+		if (d)
+			closedir(d);
+	}
 	out->adding = FOUND_PATH;
 	if (!symfs) {
 		places_add(out, "%s", img->path);
@@ -344,25 +341,6 @@ static void locate_link(const struct symbolizer *sy, const struct image *img,
 		places_add(out, "%s" DEBUG_ROOT "%.*s/%s", symfs, n, img->path,
 			   name);
 	}
-}
-
-/* Adds places of the file named by .gnu_debugaltlink of ef. dwz writes
- * "../../.dwz/NAME", relative to the place of the debug file. */
-static void locate_shared(const struct symbolizer *sy,
-			  const struct elf_file *ef, const char *name,
-			  struct places *out)
-{
-	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
-	const char *below = strstr(name, ".dwz/");
-	const char *base = path_base(name);
-
-	if (below && !path_leaves_root(below)) {
-		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
-			places_add(out, "%s/%s", *d, below);
-		places_add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
-	}
-	if (*base && !path_leaves_root(base))
-		places_add_adjacent(sy, ef, sy->recorded, "", base, out);
 }
 
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
@@ -780,7 +758,19 @@ struct elf_file *debugfile_shared(struct symbolizer *sy,
 	memcpy(img.id, b.pos, len);
 	img.id_len = (uint8_t)len;
 	locate_debug(sy, &img, &p);
-	locate_shared(sy, ef, name, &p);
+	/* Adds places of the file named by .gnu_debugaltlink of ef. dwz writes
+	 * "../../.dwz/NAME", relative to the place of the debug file. */
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	const char *below = strstr(name, ".dwz/");
+	const char *base = path_base(name);
+
+	if (below && !path_leaves_root(below)) {
+		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+			places_add(&p, "%s/%s", *d, below);
+		places_add(&p, "%s" DEBUG_ROOT "/%s", symfs, below);
+	}
+	if (*base && !path_leaves_root(base))
+		places_add_adjacent(sy, ef, sy->recorded, "", base, &p);
 	struct elf_file *found = debugfile_by_id(sy, &img, &p);
 
 	places_release(&p);

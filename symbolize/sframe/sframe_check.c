@@ -736,22 +736,6 @@ static void sframe_check_section(struct judge *j)
 
 COMPARE_BY(sframe_check_compare_part, struct judge_section, start);
 
-static void sframe_check_read_parts(struct judge *j)
-{
-	size_t n = elf_sections(j->ef);
-	struct elf_section s;
-
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(j->ef, i, &s) ||
-		    !(s.flags & SHF_EXECINSTR) || s.size > UINT64_MAX - s.addr)
-			continue;
-		*mem_add(j->part, j->n_part, j->cap_part) =
-			(struct judge_section){ s.addr, s.addr + s.size,
-						s.name };
-	}
-	sort_items(j->part, j->n_part, sframe_check_compare_part);
-}
-
 COMPARE_BY(sframe_check_compare_finding, struct sframe_finding, test, start);
 
 int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
@@ -764,7 +748,18 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 			       "%s: an object file; link it first: where its "
 			       "code will be is not known yet",
 			       ef->path);
-	sframe_check_read_parts(&j);
+	size_t n = elf_sections(j.ef);
+	struct elf_section s;
+
+	for (size_t i = 1; i < n; i++) {
+		if (!elf_section_get(j.ef, i, &s) ||
+		    !(s.flags & SHF_EXECINSTR) || s.size > UINT64_MAX - s.addr)
+			continue;
+		*mem_add(j.part, j.n_part, j.cap_part) =
+			(struct judge_section){ s.addr, s.addr + s.size,
+						s.name };
+	}
+	sort_items(j.part, j.n_part, sframe_check_compare_part);
 	sframe_check_section(&j);
 	j.rows = sframe_table(&f->sf, NULL);
 	sframe_eh_check(&j);

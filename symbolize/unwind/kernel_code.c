@@ -315,20 +315,6 @@ static void kernel_code_read_sections(struct kernel_code *k)
 			k->sec[i].addr = NOWHERE;
 }
 
-static void kernel_code_take_segments(struct kernel_code *k, uint64_t start)
-{
-	k->text = start;
-	for (size_t i = 0; i < k->ef->n_seg; i++) {
-		const struct segment *s = &k->ef->seg[i];
-
-		*mem_add(k->code, k->n_code, k->cap_code) =
-			(struct elf_section){ .name = "",
-					      .addr = s->vaddr,
-					      .off = s->off,
-					      .size = s->filesz };
-	}
-}
-
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img, bool *wanted)
 {
@@ -369,7 +355,16 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 
 	*k = (struct kernel_code){ .ef = ef, .live = live, .tables = tables };
 	if (live) {
-		kernel_code_take_segments(k, img->start);
+		k->text = img->start;
+		for (size_t i = 0; i < k->ef->n_seg; i++) {
+			const struct segment *s = &k->ef->seg[i];
+
+			*mem_add(k->code, k->n_code, k->cap_code) =
+				(struct elf_section){ .name = "",
+						      .addr = s->vaddr,
+						      .off = s->off,
+						      .size = s->filesz };
+		}
 		k->end = saturating_add(img->start, size);
 		return k;
 	}
@@ -420,17 +415,6 @@ static bool kernel_patch_calls(const struct kernel_code *k,
 					       before, 0, addr, &unused);
 
 	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
-}
-
-static bool kernel_code_is_patched(const struct kernel_code *k, uint64_t addr)
-{
-	size_t i = search_where(k->n_patch, m, k->patch[m].addr >= addr);
-
-	while (i-- > 0 && addr - k->patch[i].addr <= PATCH_LEN)
-		if (addr - k->patch[i].addr <= k->patch[i].len &&
-		    kernel_patch_calls(k, &k->patch[i], addr))
-			return true;
-	return false;
 }
 
 bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
@@ -509,8 +493,12 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 	case CALL_NONE:
 		break;
 	}
-	if (kernel_code_is_patched(k, addr))
-		return CALLSITE_INDIRECT;
+	size_t i = search_where(k->n_patch, m, k->patch[m].addr >= addr);
+
+	while (i-- > 0 && addr - k->patch[i].addr <= PATCH_LEN)
+		if (addr - k->patch[i].addr <= k->patch[i].len &&
+		    kernel_patch_calls(k, &k->patch[i], addr))
+			return CALLSITE_INDIRECT;
 	*traced = kernel_code_is_traced(k->ef->machine, code, before);
 	return k->live && (*traced || kernel_code_is_changing(k, code, before))
 		       ? CALLSITE_UNCHECKED
