@@ -45,8 +45,6 @@ static const char *views_skip(const char *s)
 	}
 }
 
-/* What a database from elsewhere has under these names. */
-
 /* Looks for a thing of this name and text. Returns 1 if there is one, 0, or -1
  * and *err. */
 static int views_ask(const struct store *db, sqlite3_stmt *st, const char *head,
@@ -319,6 +317,7 @@ static int views_check_all(const struct store *db, struct err *err)
 {
 	static const struct views_kind kinds[] = {
 		{ create_table, "tables", "same_table", views_check_table },
+		{ create_view, "tables", "same_view", views_hide },
 		{ create_view, "views", "same_view", views_hide },
 	};
 

@@ -57,6 +57,11 @@ perf() {
 	esac
 }
 
+# change_schema DB SQL: also where sqlite3 protects it, as 3.46 does by itself
+change_schema() {
+	sqlite3 "$1" '.dbconfig defensive off' "PRAGMA writable_schema = ON; $2" >/dev/null
+}
+
 # is_whole DIR: its segments have what whole.db has
 is_whole() {
 	"$B" merge -q -f -o all.db "$1" >out 2>>err &&

@@ -311,7 +311,7 @@ do
 	ok "an archive with $n in place of a database is named" $?
 done
 cp "$work/$name.db" "$work/check.db" &&
-	sqlite3 "$work/check.db" "PRAGMA writable_schema = ON; UPDATE sqlite_master
+	change_schema "$work/check.db" "UPDATE sqlite_master
 		SET sql = replace(sql, 'file TEXT,', 'file TEXT CHECK(1),')" 2>/dev/null
 ! "$B" bundle --redact -o "$work/check.red.db" "$work/check.db" 2>"$work/said" &&
 	grep -q "^backstitch: $work/check.red.db: 'image' is no table" "$work/said" &&

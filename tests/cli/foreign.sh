@@ -66,7 +66,7 @@ END
 # calls NAME SQL: after this change of the tables
 calls() {
 	cp sound.db a.db
-	sqlite3 a.db "PRAGMA writable_schema = ON; $2" || exit 2
+	change_schema a.db "$2" || exit 2
 	(
 		# shellcheck disable=SC3045 # dash and bash have it
 		ulimit -t 20 && ulimit -d 1000000
