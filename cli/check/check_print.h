@@ -11,7 +11,7 @@ struct lines;
 void check_say_line(struct lines *l, const struct check_row *r,
 		    const char *text);
 
-/* check_words.c: adds what is broken, or what the verdict covers. */
+/* Adds what is broken, or what the verdict covers. */
 void check_say_verdict(const struct check *c, struct lines *l);
 
 /* check_screen.c: prints the first screen. */

@@ -9,8 +9,52 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdint.h>
 
-#include "cli/clickhouse/rowbinary.h"
+struct err;
+struct rowbinary;
+
+/* ---- the rows of a reply in ClickHouse's format RowBinary, which
+ * comes in pieces from a server that is not trusted.
+ *
+ * Memory is bounded by the longest row. */
+
+/* At most: */
+#define ROWBINARY_COLUMNS 40
+#define ROWBINARY_ROW ((size_t)64 << 20) /* bytes of a row */
+#define ROWBINARY_ITEMS (1 << 20)	 /* of all lists of a row */
+
+/* A value of a row; lists have items. Only the member for its type is set. */
+struct rowbinary_value {
+	union {
+		uint64_t u; /* u8, u16, u32, u64 */
+		int64_t i;  /* i32, i64 */
+		double f;   /* f64 */
+	};
+	const char *text; /* string, hash: len bytes, no 0 follows */
+	size_t len;
+	const struct rowbinary_value *item; /* of a list */
+	size_t n;
+};
+
+/* Takes a row: a value for each column, valid until it returns. Returns 0, or
+ * -1 and *err. */
+typedef int rowbinary_fn(void *arg, const struct rowbinary_value *row,
+			 struct err *err);
+
+/* types: names of types with blanks between them, as "hash u64 string [u16]";
+ * they are u8, u16, u32, u64, i32, i64, f64, string and hash (16 bytes), and
+ * lists of these. */
+struct rowbinary *rowbinary_new(const char *types, rowbinary_fn *fn, void *arg);
+void rowbinary_free(struct rowbinary *r); /* NULL is fine */
+/* Takes the next n bytes, and gives fn() the rows that are whole, the last of
+ * them perhaps later. Returns 0, or -1 and *err if fn() failed, or a row is
+ * larger than the limits above. */
+int rowbinary_add(struct rowbinary *r, const void *data, size_t n,
+		  struct err *err);
+/* Gives fn() the last rows. Returns 0, or -1 and *err; it is an error if the
+ * bytes do not end with a row. */
+int rowbinary_finish(struct rowbinary *r, struct err *err);
 
 /* A connection, and what is known of it. */
 struct clickhouse {
@@ -51,7 +95,7 @@ int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err);
 /* Makes the database of the URL if it is not there. */
 int clickhouse_create_database(struct clickhouse *c, struct err *err);
 
-/* A SELECT without FORMAT, and the types of its columns as rowbinary.h has
+/* A SELECT without FORMAT, and the types of its columns as rowbinary.c has
  * them. */
 struct clickhouse_ask {
 	const char *sql;
@@ -99,3 +143,33 @@ void clickhouse_drop_inserts(struct clickhouse *c);
  * may hold any byte and be of any length: a name that is cut is another one. */
 void clickhouse_quote(FILE *f, const char *text);
 void clickhouse_quote_name(FILE *f, const char *name);
+
+/* ---- what the files of this room share: where a server is,
+ * and what its refusals mean. */
+
+/* A URL in its parts. */
+struct clickhouse_place {
+	bool tls;
+	char user[256];
+	char host[256]; /* as in the URL: with brackets if it is IPv6 */
+	unsigned int port;
+	char database[256];
+	char name[600]; /* the URL without the user */
+};
+/* Returns 0, or -1 and *err (ERR_USAGE). */
+int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
+			   struct err *err);
+/* Reads the password from a file, or, NULL, the environment: the caller frees
+ * *out, which is NULL if there is none. Returns 0, or -1 and *err. */
+int clickhouse_password(const char *path, char **out, struct err *err);
+
+/* What a reply other than 200 says. */
+struct clickhouse_refusal {
+	long status;	  /* of HTTP */
+	const char *text; /* its body, cut; ends with a 0 */
+};
+/* Sets *err to a message, *code to the exception's code (0: not known), and
+ * *may_pass. Returns -1. */
+int clickhouse_refused(const struct clickhouse_place *p,
+		       const struct clickhouse_refusal *r, long *code,
+		       bool *may_pass, struct err *err);

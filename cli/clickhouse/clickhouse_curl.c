@@ -12,7 +12,6 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-#include "cli/clickhouse/clickhouse_place.h"
 #include "cli/process/signals.h"
 #include "formats/pack.h"
 #include "stitch/base/err.h"

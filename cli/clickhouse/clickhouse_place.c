@@ -3,7 +3,6 @@
 #include <ctype.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/clickhouse/clickhouse_place.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -3,7 +3,7 @@
  * Numbers are little-endian; a string is its length in LEB128 and its bytes, a
  * list its length and its items. There is no header, and nothing between
  * values. */
-#include "cli/clickhouse/rowbinary.h"
+#include "cli/clickhouse/clickhouse.h"
 
 #include <assert.h>
 #include <inttypes.h>

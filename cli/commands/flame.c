@@ -11,7 +11,6 @@
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame.h"
 #include "analyze/stacks/label.h"
-#include "cli/pictures/palette.h"
 #include "analyze/names/library.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"

@@ -1,6 +1,9 @@
 /* option_groups.h - the groups of options that several commands take, and what
  * was given of each. Commands hand it on as arguments. */
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analyze/fleet/fleet.h"
 #include "analyze/names/matching.h"
 #include "analyze/names/name_opts.h"
@@ -9,6 +12,8 @@
 #include "cli/open/input.h"
 #include "cli/output/output.h"
 #include "cli/tables/diff_limit.h"
+
+struct report_opts;
 
 /* ---- which samples */
 
@@ -112,3 +117,21 @@ extern const struct opt fleet_opts[];
 /* Stores what they and the filter ask for. Returns 0, or -1 and *err if one is
  * malformed. */
 int fleet_opts_read(struct fleet_ask *out, struct err *err);
+
+/* ---- options that report and its like share. */
+
+/* How functions are named, and whether those that were inlined have rows. */
+extern const struct opt report_names_opts[];
+
+/* Stores the keys that --sort names (NULL: sym,dso), and its field. Returns 0,
+ * or -1 and *err. */
+int report_take_keys(struct report_opts *o, const char *sort, struct err *err);
+/* Returns how many rows --limit asks for; NUMBER_UNSET: a table on a terminal
+ * fills one screen. */
+size_t report_limit(long limit, const char *format);
+/* Returns what the groups of a server have to tell apart for these keys. */
+unsigned int report_detail(unsigned int keys);
+/* Stores what --inline, --no-inline and --fold-library ask for. Returns 0, or
+ * -1 and *err if they exclude each other. */
+int report_take_inlined(struct report_opts *o, struct err *err);
+bool report_inline_chosen(void);

@@ -4,7 +4,6 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
-#include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"

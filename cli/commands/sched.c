@@ -1,7 +1,6 @@
 /* sched.c - the command 'sched': what each thread did. */
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
-#include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"

@@ -23,7 +23,7 @@
 #include "cli/page/page_sides.h"
 #include "cli/path/path.h"
 #include "cli/pictures/flame_draw.h"
-#include "cli/pictures/palette.h"
+#include "cli/pictures/svg.h"
 #include "cli/tables/diff_text.h"
 #include "schema/columns.h"
 #include "stitch/base/err.h"

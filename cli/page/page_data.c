@@ -13,7 +13,7 @@
 #include "analyze/stacks/word_meanings.h"
 #include "stitch/text/json.h"
 #include "cli/page/page_bytes.h"
-#include "cli/pictures/palette.h"
+#include "cli/pictures/svg.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/samples/loss_marks.h"
 #include "analyze/stacks/trust.h"

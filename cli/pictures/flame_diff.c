@@ -21,7 +21,6 @@
 #include "analyze/waits/wall.h"
 #include "cli/output/out.h"
 #include "cli/output/say.h"
-#include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/mem.h"
 

@@ -9,7 +9,6 @@
 #include "analyze/stacks/stacks.h"
 #include "stitch/text/human.h"
 #include "cli/output/out.h"
-#include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "cli/path/path.h"
 #include "stitch/base/intern.h"

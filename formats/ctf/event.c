@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/code/kernel_map.h"
+#include "formats/code/maps.h"
 #include "formats/ctf/ctf.h"
 #include "formats/ctf/decode/run.h"
 #include "formats/ctf/plan.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "formats/code/kernel_map.h"
+#include "formats/code/maps.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"

@@ -177,10 +177,8 @@ void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
 void tp_sched_take_names(const struct tp_format *fmt, const struct bytes *raw,
 			 struct rec_sample *out);
 
-/* call.c: the system call of that name, for example "munmap". */
+/* format.c: the system call of that name, for example "munmap". */
 enum call_what tp_call_what(const char *name);
-/* Sets fmt->call. */
-void tp_call_find(struct tp_format *fmt);
 /* Sets *out from a payload; CALL_NONE if it is cut or of another event. The
  * path is valid until the next use of tp. */
 void tp_call_take(struct tp *tp, const struct tp_format *fmt,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/clickhouse/clickhouse_place.h"
 #include "run.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

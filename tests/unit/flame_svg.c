@@ -5,7 +5,6 @@
 
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
-#include "cli/pictures/palette.h"
 #include "stitch/text/safe_text.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"

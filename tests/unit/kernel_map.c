@@ -1,5 +1,5 @@
-/* kernel_map.c - tests of formats/code/kernel_map.c. */
-#include "formats/code/kernel_map.h"
+/* kernel_map.c - tests of the kernel's symbols in formats/code/maps.c. */
+#include "formats/code/maps.h"
 
 #include <string.h>
 

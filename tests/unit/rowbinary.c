@@ -1,5 +1,5 @@
 /* rowbinary.c - tests of replies in RowBinary: in pieces, cut, and hostile. */
-#include "cli/clickhouse/rowbinary.h"
+#include "cli/clickhouse/clickhouse.h"
 
 #include <check.h>
 #include <endian.h>

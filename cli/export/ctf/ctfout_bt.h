@@ -144,7 +144,7 @@ struct bt_calls {
  * start. */
 extern struct bt_calls bt;
 
-/* ---- ctfout_class.c: what a trace is made of, and the fields of events */
+/* ---- ctfout_source.c: what a trace is made of, and the fields of events */
 
 /* An event type and its event class. */
 struct ctfout_type {
@@ -169,20 +169,6 @@ struct ctfout_class {
 	int64_t zero; /* the time at which the trace's clock has the value 0 */
 	uint64_t *ip; /* addresses of one stack */
 };
-
-/* Makes trace and stream class. c has db, self, events, clock_wanted and zero.
- * Returns 0, or -1 and *err; release it in either case. */
-int ctfout_class_make(struct ctfout_class *c, struct err *err);
-/* Events come from the first one again. Returns 0, or -1 and *err. */
-int ctfout_class_rewind(struct ctfout_class *c, struct err *err);
-void ctfout_class_release(struct ctfout_class *c);
-/* Returns the class of an event, which is made for the first one of its type;
- * NULL if there is no memory. */
-const bt_event_class *ctfout_class_of(struct ctfout_class *c, int64_t type);
-/* Fills contexts and payload. Returns the number of stack frames, or -1 and
- * *err. */
-int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
-		      int64_t weight, bt_event *event, struct err *err);
 
 /* ---- ctfout_source.c: when records were lost */
 
