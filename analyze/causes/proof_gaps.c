@@ -41,27 +41,6 @@ static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 			(struct own_loss){ tid[k], i };
 }
 
-static void hides_init(struct proofs *p)
-{
-	struct hides *h = &p->hides;
-	size_t cap = 0;
-
-	for (size_t i = 0; i < p->t->n_loss; i++)
-		hides_sort_loss(p, (uint32_t)i, &cap);
-	sort_items(h->own, h->n_own, hides_compare_own);
-	loss_ends_init(&h->ends, h->n);
-	loss_ends_init(&h->holding, h->n);
-	for (size_t i = 0; i < h->n; i++) {
-		const struct timeline_loss *l = &p->t->loss[h->loss[i]];
-
-		loss_ends_put(&h->ends, i, l->to);
-		if (missing_holds(p->t, l))
-			loss_ends_put(&h->holding, i, l->to);
-	}
-	loss_ends_seal(&h->ends);
-	loss_ends_seal(&h->holding);
-}
-
 /* ---- the times of a gap */
 
 /* Returns when the first wake-up of a gap at or after a time is. */
@@ -305,7 +284,23 @@ struct proofs *proofs_new(const struct timeline *t)
 	p->counts = missing_counts(t);
 	p->complete = !t->contradictions;
 	p->blind = timeline_is_blind(t);
-	hides_init(p);
+	struct hides *h = &p->hides;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < p->t->n_loss; i++)
+		hides_sort_loss(p, (uint32_t)i, &cap);
+	sort_items(h->own, h->n_own, hides_compare_own);
+	loss_ends_init(&h->ends, h->n);
+	loss_ends_init(&h->holding, h->n);
+	for (size_t i = 0; i < h->n; i++) {
+		const struct timeline_loss *l = &p->t->loss[h->loss[i]];
+
+		loss_ends_put(&h->ends, i, l->to);
+		if (missing_holds(p->t, l))
+			loss_ends_put(&h->holding, i, l->to);
+	}
+	loss_ends_seal(&h->ends);
+	loss_ends_seal(&h->holding);
 	held_init(p);
 	return p;
 }

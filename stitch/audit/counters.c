@@ -85,12 +85,6 @@ struct counter_runs {
 	size_t n, cap;
 };
 
-static void counter_runs_release(struct counter_runs *rs)
-{
-	free(rs->at);
-	*rs = (struct counter_runs){ 0 };
-}
-
 /* Inserts a run at this index, which keeps the order. */
 static void counter_runs_insert(struct counter_runs *rs, size_t at,
 				const struct counter_run *r)
@@ -211,8 +205,12 @@ static void drop_reading(struct group *gr, size_t i)
 {
 	struct reading *rd = &gr->read[i];
 
-	for (size_t k = 0; k < rd->n_cpu; k++)
-		counter_runs_release(&rd->cpu[k].runs);
+	for (size_t k = 0; k < rd->n_cpu; k++) {
+		struct counter_runs *rs = &rd->cpu[k].runs;
+
+		free(rs->at);
+		*rs = (struct counter_runs){ 0 };
+	}
 	free(rd->cpu);
 	gr->n_read--;
 	memmove(rd, rd + 1, (gr->n_read - i) * sizeof(*rd));
