@@ -50,7 +50,6 @@ unmount() {
 }
 umount_all() {
 	unmount "$root/proc"
-	# perf mounts tracefs in it
 	unmount "$root/sys" -R
 	unmount "$root/dev" -R
 	unmount "$root"
@@ -93,8 +92,9 @@ do
 	mount --bind "$root" "$root"
 	mount --make-private "$root"
 	mount -t proc proc "$root/proc"
-	# Without it, perf 6.12 records no sample.
-	mount -t sysfs -o ro sysfs "$root/sys"
+	# Without it, perf 6.12 records no sample; tracefs and cgroups are in it.
+	mount --rbind /sys "$root/sys"
+	mount --make-rslave "$root/sys"
 	mount --rbind /dev "$root/dev"
 	mount --make-rslave "$root/dev"
 	git clone -q "$here" "$root/src/backstitch"
