@@ -109,7 +109,8 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 			uint32_t state = intern_find(
 				&states, intern_get(&t->words, key[0]));
 			double to = (double)it.at - (double)run->from;
-			double from = to - (double)it.most;
+			/* it may have begun before */
+			double from = fmax(to - (double)it.most, 0);
 			double *of = ns[((side * 2 + !it.proved) * lanes.n +
 					 lane % lanes.n) *
 						states.n +

@@ -125,11 +125,11 @@ function makeSides()
 	canvas.id = "side_times";
 	canvas.addEventListener("pointermove", tellTimes);
 	canvas.addEventListener("pointerleave", () => tip(null));
-	return [element("h3", "What the time went to, from the begin of each"), box,
+	return [element("h3", "Where the time went, from the start of each"), box,
 		makeKey(sides.states.filter(s => stateColors[s]).map(s =>
 			[stateColor(s), s]).concat(others ? [["--waits", others]] : [])),
-		element("p", "a lane is as high as all time is; pale: likely, not " +
-			"proved", "quiet")];
+		element("p", "a lane at full height is all of the time; pale: " +
+			"likely, not proved", "quiet")];
 }
 
 const sayLengths = ([n, unproved, p50, p99, longest]) => grouped(n) +
@@ -152,8 +152,8 @@ function makeLengths()
 		all.append(box);
 	});
 	return both.length ? [element("h3", "How long pairs of events took"),
-		element("p", "of what is proved, the shares of each side by length, in " +
-			"eighths of a power of two; lines: p50, broken p99", "quiet"),
+		element("p", "the proved ones of each side by length, in eighths of a " +
+			"power of two, as shares; solid lines: p50, dashed: p99", "quiet"),
 		all] : [];
 }
 
