@@ -216,16 +216,17 @@ void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev)
 	in->what = irqs_text(q, text);
 }
 
-void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind)
+void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard)
 {
 	struct irq_cpu *c = irqs_cpu(q, cpu);
+	const struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
 
 	if (!c)
 		return;
-	if (c->n && c->open[c->n - 1].kind == kind)
+	if (in && in->kind == kind && (kind != IRQ_TIMER || in->hard == hard))
 		c->n--;
-	else
-		c->n = 0; /* beginnings or ends were lost */
+	else if (kind != IRQ_TIMER) /* of a timer the entry may be left out */
+		c->n = 0;	    /* beginnings or ends were lost */
 }
 
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,

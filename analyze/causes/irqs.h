@@ -11,7 +11,8 @@
  * 'record' leaves out where NET_TX and NET_RX begin and end. Then what was
  * raised since the thread came onto the CPU tells: what is pending is run
  * before a thread can leave it, with all other softirqs, or left to ksoftirqd,
- * which is woken.
+ * which is woken. Of timers it keeps the entry of those that wake a thread, and
+ * the exit of all, as the kernel can filter only the entry by function.
  *
  * Order of calls: irqs_switch(), irqs_raise(), irqs_enter(), irqs_leave() and
  * irqs_wake() for each record of a CPU in the order of its ring; then
@@ -69,7 +70,8 @@ void irqs_switch(struct irqs *q, int32_t cpu, int64_t time);
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
 /* Notes that a request of a disk was completed, by its dev_t. */
 void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev);
-void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind);
+/* hard: in a hardirq, as the record's flags say. */
+void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard);
 /* Notes a wake-up, events in ascending order. timer: a timer may have made it.
  */
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,

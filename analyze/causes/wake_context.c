@@ -166,7 +166,7 @@ static void wake_note_irq(struct wake_contexts *wc,
 	else if (e.kind == IRQ_DISK)
 		return;
 	else if (e.kind && type->leaves)
-		irqs_leave(&wc->irqs, rec->cpu, e.kind);
+		irqs_leave(&wc->irqs, rec->cpu, e.kind, hard);
 	else if (e.kind)
 		irqs_enter(&wc->irqs, rec->cpu, &e);
 	else if (rec->kind == TIMELINE_SWITCH)

@@ -76,6 +76,8 @@ static const char *const rings_events[] = {
 	"irq/softirq_exit",
 	"irq/softirq_raise",
 	"block/block_rq_complete",
+	"timer/hrtimer_expire_entry", /* see rings_filter_timers() */
+	"timer/hrtimer_expire_exit",
 	/* nothing happens where memory is enough: kinds of 'latency' */
 	"vmscan/mm_vmscan_direct_reclaim_begin",
 	"vmscan/mm_vmscan_direct_reclaim_end",
@@ -465,6 +467,27 @@ static void *rings_arm_often(void *arg)
 	return NULL;
 }
 
+/* Leaves out where timers expire that wake no thread: of each tick, and of
+ * perf's samples. Kernels before Linux 6.3 take the address of a function, but
+ * not its name, in a filter. */
+static void rings_filter_timers(const struct rings_instance *in)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], filter[64] = "function == 0"; /* of none */
+	unsigned long long addr;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, " hrtimer_wakeup\n") &&
+		    sscanf(line, "%llx", &addr) == 1) {
+			snprintf(filter, sizeof(filter), "function == 0x%llx",
+				 addr);
+			break;
+		}
+	if (f)
+		fclose(f);
+	rings_put(in, "events/timer/hrtimer_expire_entry/filter", filter);
+}
+
 int rings_start(struct rings *r, struct err *err)
 {
 	const char *const *event = r->calls ? rings_of_calls : rings_events;
@@ -487,6 +510,8 @@ int rings_start(struct rings *r, struct err *err)
 	 * softirq is woken in theirs (irqs.h). */
 	for (size_t i = 0; !r->calls && i < ARRAY_SIZE(packets); i++)
 		rings_put(&r->of[1], packets[i][0], packets[i][1]);
+	if (!r->calls)
+		rings_filter_timers(&r->of[1]);
 	for (size_t i = 0; i < n; i++) {
 		const struct rings_instance *in =
 			&r->of[r->n > 1 && i >= RINGS_STACKS];

@@ -151,9 +151,11 @@ WHERE x.name <> 'sleep' AND (noted NOT NULL
 
 -- name: interval_types
 -- Events that may begin or end intervals, without the name of an ftrace
--- instance.
+-- instance. Of timers record --waits leaves out most entries, but no exit.
 SELECT t.id, t.capture,
-	CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
+	CASE WHEN r.name = 'record' AND t.name GLOB '*timer:hrtimer_expire_*'
+		THEN ''
+		WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
 		THEN substr(t.name, length(t.buffer) + 2)
 		ELSE t.name END AS name,
 	coalesce(t.buffer, '') AS buffer, t.kind = 'sample' AS sample,
@@ -162,7 +164,9 @@ SELECT t.id, t.capture,
 	coalesce(c.system_wide, -1) AS system_wide,
 	coalesce((SELECT value FROM meta WHERE capture = t.capture
 		AND key = 'pauses'), -1) AS pauses
-FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture
+LEFT JOIN internal_recorder r ON r.capture = t.capture
+ORDER BY t.id
 
 -- name: interval_cuts
 -- Whether a stream goes on in a piece that is not there.

@@ -721,6 +721,18 @@ then
 	"$B" query --format csv fast.db "SELECT sum(cause = 'read') > 0.9 * count(*)
 		FROM wait WHERE comm = 'sched-pipe' AND state = 'S'" | tail -1 | grep -qx 1
 	ok and_the_others_know_what_they_wait_for $?
+	perf bench sched pipe -l 1000000 >pipe.txt 2>&1 &
+	pipe=$!
+	"$B" record --waits -o timed.data -- \
+		python3 -c 'import select; [select.poll().poll(20) for _ in range(60)]' >out 2>timed.err
+	kill $pipe
+	wait $pipe 2>/dev/null
+	# few of which have a stack, as those of the pipe take what there is
+	is what_waits_with_a_timeout_is_woken_by_a_timer '1,0' "$("$B" query --format csv timed.db "SELECT
+		sum(what = 'timer') >= 60, sum(what IS NULL) FROM wake
+		WHERE comm = 'python3' AND context = 'hardirq'" | tail -1)"
+	is and_the_function_of_the_tick_is_no_interval 0 "$("$B" query --format csv timed.db \
+		"SELECT count(*) FROM interval WHERE kind = 'timer'" | tail -1)"
 	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
 	says the_hot_functions_are_those_of_the_program \
 		"'backstitch report --pid $pid own.db' has the hot functions" err

@@ -29,7 +29,7 @@ static void rx_ran(struct irqs *q, int64_t time, int32_t current,
 					.time = time,
 					.vector = vector,
 					.current = current });
-	irqs_leave(q, 0, IRQ_SOFT);
+	irqs_leave(q, 0, IRQ_SOFT, false);
 }
 
 /* NET_RX ran at 100, so that all is known of it from there on. */
@@ -265,7 +265,7 @@ START_TEST(what_is_left_is_of_who_raised_the_first)
 					.vector = NET_RX,
 					.current = A });
 	rx_raised(q, A, NET_RX, RAISED_IRQ);
-	irqs_leave(q, 0, IRQ_SOFT);
+	irqs_leave(q, 0, IRQ_SOFT, false);
 	ck_assert(rx_is_own(q, NET_RX));
 }
 END_TEST
@@ -291,6 +291,49 @@ START_TEST(a_timer_in_a_softirq_has_its_vector)
 }
 END_TEST
 
+static const char *timer_wakes(struct irqs *q, int64_t event)
+{
+	const struct irq_wake *w;
+
+	irqs_wake(q, 0, event, true, true);
+	w = irqs_find(q, event);
+	return w ? w->what : NULL;
+}
+
+/* The tick, whose entry is not recorded, interrupts a softirq, or a timer that
+ * expires in one; and it expires before and after one that is. */
+START_TEST(the_end_of_a_timer_without_entry_ends_no_other)
+{
+	const struct irq_entry soft = { .kind = IRQ_SOFT, .vector = 8 };
+	const struct irq_entry late = { .kind = IRQ_TIMER, .time = 5 };
+	const struct irq_entry woke = { .kind = IRQ_TIMER, .hard = true };
+	struct irqs *q = mem_new(1, sizeof(*q));
+	const struct irq_wake *w;
+
+	irqs_enter(q, 0, &soft);
+	irqs_leave(q, 0, IRQ_TIMER, true);
+	irqs_enter(q, 0, &late);
+	irqs_leave(q, 0, IRQ_TIMER, true);
+	irqs_wake(q, 0, 1, false, true);
+	w = irqs_find(q, 1);
+	ck_assert_ptr_nonnull(w);
+	ck_assert_int_eq(w->vector, 8);
+	ck_assert_str_eq(w->what, "timer");
+	irqs_leave(q, 0, IRQ_TIMER, false);
+	irqs_leave(q, 0, IRQ_SOFT, false);
+
+	ck_assert_ptr_null(timer_wakes(q, 2));
+	irqs_leave(q, 0, IRQ_TIMER, true);
+	irqs_enter(q, 0, &woke);
+	ck_assert_str_eq(timer_wakes(q, 3), "timer");
+	irqs_leave(q, 0, IRQ_TIMER, true);
+	irqs_leave(q, 0, IRQ_TIMER, true);
+	ck_assert_ptr_null(timer_wakes(q, 4));
+	irqs_release(q);
+	free(q);
+}
+END_TEST
+
 /* Of a recording that has all softirqs but those of packets. */
 START_TEST(what_is_in_no_other_softirq_is_in_one_of_packets)
 {
@@ -304,7 +347,7 @@ START_TEST(what_is_in_no_other_softirq_is_in_one_of_packets)
 						.time = 10,
 						.vector = RCU,
 						.no_packets = left_out });
-		irqs_leave(q, 0, IRQ_SOFT);
+		irqs_leave(q, 0, IRQ_SOFT, false);
 		irqs_switch(q, 0, 150);
 		rx_raised(q, A, NET_RX, RAISED_OWN);
 		irqs_wake(q, 0, EVENT, false, false);
@@ -322,6 +365,7 @@ RUN("irqs", what_is_in_no_other_softirq_is_in_one_of_packets,
     what_interrupts_raised_alone_is_theirs,
     what_is_left_is_of_who_raised_the_first,
     a_timer_in_a_softirq_has_its_vector,
+    the_end_of_a_timer_without_entry_ends_no_other,
     a_softirq_that_the_thread_raised_is_its_own,
     a_softirq_that_nobody_raised_is_nobodys,
     a_softirq_that_something_else_raised_too_is_nobodys,
