@@ -127,6 +127,11 @@ static enum wait_cause cause_in(const struct cause_names *of, size_t n,
 	return WAIT_UNKNOWN;
 }
 
+enum wait_cause wait_cause_of_call(const char *call)
+{
+	return cause_in(cause_calls, ARRAY_SIZE(cause_calls), call);
+}
+
 /* Functions that handle a page fault. */
 static const char *const cause_faults[] = {
 	"exc_page_fault", "do_user_addr_fault", "handle_mm_fault",

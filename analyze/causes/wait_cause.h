@@ -105,3 +105,5 @@ bool wait_cause_is_lock(const char *name);
 bool wait_cause_is_own(const struct label *f);
 /* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);
+/* Returns what a system call waits for, by its name. */
+enum wait_cause wait_cause_of_call(const char *call);

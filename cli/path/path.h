@@ -64,8 +64,10 @@ void path_head(struct path_run *r, const struct path_code *code,
 	       uint32_t thread, int64_t from, int64_t to, bool own,
 	       struct chain *c);
 /* Returns the call on a descriptor in which a thread waits at a time, as a
- * detail of struct path_sum; 0: none is known. */
-uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time);
+ * detail of struct path_sum, and in *cause what such a call waits for; 0: none
+ * is known, and *cause stays. cause may be NULL. */
+uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
+		   enum wait_cause *cause);
 /* Returns what the thread of a chain did itself, or for whom and what it
  * waited, for path_add_details(); the caller frees them. process: whose threads
  * are PATH_OWN; -1: none. */

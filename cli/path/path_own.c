@@ -189,7 +189,8 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 
 #define OWN_SHOWN 5
 
-uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time)
+uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
+		   enum wait_cause *cause)
 {
 	size_t piece = proofs_find(r->proofs, thread, time), end;
 	const struct path_wait w = path_wait_of(r, thread, piece, &end);
@@ -199,6 +200,8 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time)
 
 	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
 		return 0;
+	if (cause)
+		*cause = wait_cause_of_call(c.call);
 	text = mem_printf(c.name ? "%s of descriptor %" PRId64 " (%s)"
 				 : "%s of descriptor %" PRId64,
 			  c.call, c.fd, c.name);
@@ -233,13 +236,16 @@ static struct path_sum own_take_behind(struct path_run *r,
 }
 
 /* Sets what of the cause of a wait is printed: what memory is wanted for, and
- * what ended by a timeout that is no sleep. */
+ * what ended by a timeout that is no sleep. call: by the call that was read,
+ * for a wait whose stack does not tell. */
 static void own_set_cause(struct path_run *r, struct path_sum *p,
-			  const struct proof_piece *pc)
+			  const struct proof_piece *pc, enum wait_cause call)
 {
 	enum wait_cause cause = wait_causes_get(
 		r->words, pc->bits, causes_stack(r->causes, pc->out));
 
+	if (cause == WAIT_UNKNOWN)
+		cause = call;
 	switch (cause) {
 	case WAIT_FAULT:
 	case WAIT_RECLAIM:
@@ -281,8 +287,10 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 		if (p->state == CHAIN_RUN || p->state == CHAIN_READY ||
 		    p->state == CHAIN_UNKNOWN)
 			continue;
-		own_set_cause(r, p, &pc);
-		p->detail = path_call(r, thread, s->from);
+		enum wait_cause call = WAIT_UNKNOWN;
+
+		p->detail = path_call(r, thread, s->from, &call);
+		own_set_cause(r, p, &pc, call);
 		if (p->thread == TIMELINE_NONE)
 			continue;
 		p->lock = path_locks_is(&locks, pc.out);

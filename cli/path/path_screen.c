@@ -270,7 +270,7 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
 			  const char *before, FILE *out)
 {
-	uint32_t call = path_call(r, thread, time);
+	uint32_t call = path_call(r, thread, time, NULL);
 
 	if (!call)
 		return;

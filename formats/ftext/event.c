@@ -386,7 +386,9 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 			  !strncmp(name, "dma_fence:", 10) ||
 			  !strncmp(name, "raw_syscalls:", 13) ||
 			  e.role == ROLE_CALL || e.role == ROLE_FUNCTION;
-	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4);
+	/* which tell in what interrupt a thread was woken */
+	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4) ||
+		  !strncmp(name, "timer:", 6) || !strncmp(name, "block:", 6);
 	def.format = e.flags ? flags_format : text_format;
 	/* the name of a named buffer is put before that of the event */
 	def.name = arena_strdup(&ft->arena, name);

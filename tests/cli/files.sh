@@ -138,6 +138,16 @@ tr '\n' ' ' <out | grep -q "^main (100) waited 550 ms in all, 2 times: .* in pol
 	grep -q "'--all' shows all threads" out
 bad=$?
 say the_process_that_was_asked_for_comes_first
+# no stack tells what such a wait is for, but the call does, where a timer ended it
+awk '{ if (/ 1.553000: sched_waking/) print timer(1.552999, "hrtimer_expire_entry: hrtimer=00000000c0ffee00 function=hrtimer_wakeup now=1552999")
+	print
+	if (/ 1.553000: sched_waking/) print timer(1.553001, "hrtimer_expire_exit: hrtimer=00000000c0ffee00") }
+function timer(at, text) { return sprintf("          <idle>-0     (-------) [000] d.h..   %.6f: %s", at, text) }' main.txt >timer.txt
+"$B" ingest -q -o timed.db timer.txt asked.txt 2>err || cat err
+"$B" path timed.db 2>err | tr '\n' ' ' |
+	grep -q "^main (100) waited 550 ms in all, 2 times: [0-9.]* % waiting for a timeout (poll) in poll of descriptor 5"
+bad=$?
+say a_call_with_a_timeout_timed_out
 "$B" page -o asked.html asked.db 2>err && "$B" page --comm hog -o hog.html asked.db 2>err
 tr '\n' ' ' <asked.html | grep -q 'id="banner"[^<]*<p class="answer">main (100) waited 550 ms in all, 2 times: ' &&
 	! grep -q 'class="answer"' hog.html
