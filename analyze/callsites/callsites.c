@@ -1055,8 +1055,8 @@ static int callsites_read_found(struct pass *p, struct found *f,
 	return rows_end(r, err);
 }
 
-/* Takes over what was found by files that are not at hand now: it is of their
- * content, which build-ids tell, and stays true. */
+/* Takes over what was found by files that are not at hand now: it depends on
+ * their content alone, and stays as sure as it was. */
 static int callsites_keep_found(struct pass *p, const struct found *f,
 				struct err *err)
 {
@@ -1081,6 +1081,9 @@ static int callsites_keep_found(struct pass *p, const struct found *f,
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const uint32_t image = bare_code_frame(p->code, i)->image;
 		const struct spot *was = &f->spot[i];
+		/* frames of which nothing is known have no row */
+		const bool listed =
+			was->start || was->open || was->bytes || was->sframe;
 		struct spot *s = &p->spot[i];
 
 		if (!keeps[image])
@@ -1089,7 +1092,7 @@ static int callsites_keep_found(struct pass *p, const struct found *f,
 			s->site = was->site;
 		if (was->start)
 			s->start = was->start;
-		if (was->open || f->image[image].had)
+		if (listed || f->image[image].had)
 			s->open = was->open;
 		s->unverified = was->unverified;
 		s->bytes = was->bytes;

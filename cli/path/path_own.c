@@ -1,5 +1,5 @@
-/* path_own.c - what a thread itself did, and for whom it waited: of a program
- * all the time, or in all calls of one name. */
+/* path_own.c - a chain as JSON; and what a thread itself did, and for whom it
+ * waited: of a program all the time, or in all calls of one name. */
 #include "cli/path/path.h"
 
 #include <inttypes.h>
