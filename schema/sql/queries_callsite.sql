@@ -82,8 +82,10 @@ SELECT inner, frame, link FROM internal_callsite_link
 SELECT id AS image, substr(identity, 10, instr(identity, ';') - 10) AS why
 FROM image WHERE identity GLOB 'doubted: *; *'
 
+-- Naming stores the sections of debug files too; only a file whose code was
+-- looked into has the hash of its code.
 -- name: again_files
-SELECT DISTINCT image FROM internal_image_section
+SELECT DISTINCT image FROM internal_image_section WHERE name = '.text'
 
 -- name: check_callsites
 SELECT n.stacks, n.addresses, n.bogus,
