@@ -445,11 +445,14 @@ void record_chains_late_map(struct stitch *st, uint32_t process,
 			    const struct region *r)
 {
 	bool full = st->late.full;
-
-	if (!(st->rec->flags & REC_F_LATE))
-		return;
-	late_maps_add(&st->late, tasks_process_at(st->tasks, process), r,
-		      st->now);
+	const bool listed = r->t0 == TIME_NONE && st->now != TIME_NONE &&
+			    shared_tasks_next(st->tasks, process) != process;
+	/* Another capture of the kernel began before the recorder listed this:
+	 * the program that runs has had it since its exec, if at all. */
+	if (listed || (st->rec->flags & REC_F_LATE && r->t0 != TIME_NONE))
+		late_maps_add(&st->late, tasks_process_at(st->tasks, process),
+			      r, shared_tasks_since(st->tasks, process),
+			      st->now);
 	if (st->late.full && !full)
 		ledger_skip(st->ledger, st->rec->source,
 			    "late mappings for stacks before them", 0,

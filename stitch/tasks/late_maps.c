@@ -213,26 +213,28 @@ int partial_maps_get(struct partial_maps *wh, const struct region *all,
 struct late_adding {
 	struct late_maps *lm;
 	const struct process *p;
-	int64_t now;
+	int64_t since, now;
 };
 
 static void late_maps_add_part(void *arg, const struct region *r)
 {
 	const struct late_adding *a = arg;
 	struct late_maps *lm = a->lm;
+	const bool listed = r->t0 == TIME_NONE;
 	struct late_map m = {
 		.process = a->p->id,
 		.image = r->image,
 		.start = r->start,
 		.end = r->end,
 		.pgoff = r->pgoff,
-		.from = r->t0,
+		.from = listed ? a->since : r->t0,
 		.until = r->t1 == TIME_NONE ? a->now + 1 : r->t1,
 		.derived = r->derived,
+		.listed = listed,
 	};
 
 	/* the program before exec had it */
-	if (a->p->since != TIME_NONE && a->p->since > m.from &&
+	if (!listed && a->p->since != TIME_NONE && a->p->since > m.from &&
 	    m.until > a->p->since)
 		m.until = a->p->since;
 	if (m.until <= m.from)
@@ -249,11 +251,11 @@ static void late_maps_add_part(void *arg, const struct region *r)
 }
 
 void late_maps_add(struct late_maps *lm, const struct process *p,
-		   const struct region *r, int64_t now)
+		   const struct region *r, int64_t since, int64_t now)
 {
-	struct late_adding a = { lm, p, now };
+	struct late_adding a = { lm, p, since, now };
 
-	if (r->t0 != TIME_NONE && r->t0 <= now && now != INT64_MAX)
+	if ((r->t0 == TIME_NONE ? since : r->t0) <= now && now != INT64_MAX)
 		space_parts_of(&p->space, r, late_maps_add_part, &a);
 }
 
@@ -294,12 +296,14 @@ static uint32_t late_maps_frame(struct frames *fr, const struct late_map *m,
 
 	enum image_kind kind = frames_get_image(fr, old->image)->kind;
 
-	if (!m || kind == IMAGE_JIT || kind == IMAGE_GUEST)
+	if (!m || kind == IMAGE_JIT || kind == IMAGE_GUEST ||
+	    (m->listed && kind != IMAGE_UNKNOWN_USER))
 		return was;
 	struct frame f = {
 		.image = m->image,
 		.off = addr - m->start + m->pgoff,
-		.flags = (old->flags & how) | (m->derived ? FRAME_DERIVED : 0),
+		.flags = (old->flags & how) | (m->derived ? FRAME_DERIVED : 0) |
+			 (m->listed ? FRAME_UNCERTAIN : 0),
 	};
 
 	return frames_frame(fr, &f);

@@ -4,7 +4,10 @@
  * follows. If a mapping then comes late, the stacks of its process between its
  * time and its arrival were resolved without it. Order: late_maps_add() when
  * such a mapping was applied, late_maps_sort() at the end of the stream, then
- * late_maps_again() for each stack. */
+ * late_maps_again() for each stack.
+ *
+ * What a recorder lists of processes that it finds comes late, too, where
+ * another one had begun before it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,6 +115,7 @@ struct late_map {
 	int64_t reach; /* largest until of it and of those of its process before
 			* it; set by late_maps_sort() */
 	bool derived;
+	bool listed; /* mapped at `until`; before, no record says so */
 };
 
 struct late_maps {
@@ -123,10 +127,11 @@ struct late_maps {
 	size_t cap_valid;
 };
 
-/* Adds what became of r, which process p has mapped at r->t0. now: time of the
- * newest record before. */
+/* Adds what became of r, which process p has mapped at r->t0; TIME_NONE: no
+ * record says since when, but it may be since `since`. now: time of the newest
+ * record before. */
 void late_maps_add(struct late_maps *lm, const struct process *p,
-		   const struct region *r, int64_t now);
+		   const struct region *r, int64_t since, int64_t now);
 void late_maps_sort(struct late_maps *lm);
 /* Returns the raw chain of the same addresses with the frames that a process
  * (row id) had there at t, which is raw itself if that changes nothing. Keeps

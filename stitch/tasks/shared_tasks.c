@@ -201,6 +201,19 @@ uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process)
 	return ts->process[process].shared.next;
 }
 
+int64_t shared_tasks_since(const struct tasks *ts, uint32_t process)
+{
+	int64_t since = INT64_MIN + 1;
+	uint32_t i = process;
+
+	do {
+		raise_to(since, ts->process[i].since);
+		raise_to(since, ts->process[i].start);
+		i = ts->process[i].shared.next;
+	} while (i != process);
+	return since;
+}
+
 /* Returns the slot in source i of an incarnation that begins in `source`, or
  * TABLE_NONE. */
 static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,

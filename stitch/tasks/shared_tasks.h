@@ -39,6 +39,9 @@ bool shared_tasks_is_over(const struct tasks *ts, uint32_t slot);
 /* Returns the slot of the same process in the next capture of the ring; the
  * same slot if there is no other. */
 uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process);
+/* Returns since when a process runs its program, as far as any capture of the
+ * ring recorded it: its last exec or its start; else INT64_MIN + 1. */
+int64_t shared_tasks_since(const struct tasks *ts, uint32_t process);
 
 /* Tells the other captures that an incarnation of the id begins at t: what they
  * have of that id has ended, unless it began at the same time. */

@@ -6,6 +6,8 @@
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/losses.h"
+#include "stitch/base/clock_map.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/join/sessions.h"
 #include "tests/unit/script.h"
 #include "tests/unit/facts.h"
@@ -570,6 +572,70 @@ START_TEST(a_counter_before_the_witness_began_proves_nothing)
 }
 END_TEST
 
+/* perf lists what a process has mapped after ftrace has begun: its stacks
+ * before are resolved by that at the end, back to its last exec, but marked. */
+START_TEST(a_list_made_later_names_earlier_stacks_since_the_exec)
+{
+	static const struct {
+		uint64_t time;
+		enum image_kind kind;
+		uint32_t flags;
+	} want[] = { { 10, IMAGE_UNKNOWN_USER, 0 },
+		     { 30, IMAGE_FILE, FRAME_UNCERTAIN },
+		     { 120, IMAGE_FILE, 0 } };
+	struct fake *f[] = { NULL, NULL };
+	const struct clock_map same = { 0 };
+	const struct fact *fact;
+	struct frames *fr = frames_new();
+	struct ledger *lg = ledger_new();
+	struct order *ord = order_new(lg, 0, NULL);
+	size_t n = script_play(f, "- name 5; - map 5 code; 100 name 9;"
+				  "b: 10 hit 5 code; b: 20 exec 5;"
+				  "b: 30 hit 5 code; b: 120 hit 5 code");
+	const struct stitch_opts opts = { .unwinder = NULL };
+	uint32_t raw[3] = { 0 }, process = 0;
+	struct err err;
+
+	f[0]->src.info.first_ns = 100;
+	f[0]->src.info.last_ns = 100;
+	for (size_t i = 0; i < n; i++)
+		order_add(ord, &f[i]->src);
+	order_align(ord, 0, &same);
+	struct stitch *st = stitch_new(ord, fr, lg, &opts);
+
+	for (uint16_t i = 0; i < n; i++)
+		stitch_together(st, i, 0);
+	while (next_fact(st, &fact, &err) > 0) {
+		for (size_t i = 0; i < 3 && fact->kind == FACT_EVENT; i++)
+			if (fact->event.time == (int64_t)want[i].time)
+				raw[i] = fact->event.uraw;
+		if (fact->kind == FACT_PROCESS && fact->process.pid == 5)
+			process = fact->process.id;
+	}
+	struct late_maps *late = stitch_late_maps(st);
+
+	late_maps_sort(late);
+	ck_assert_uint_eq(late->n, 1);
+	ck_assert_int_eq(late->map[0].from, 20);
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t now = late_maps_again(late, fr, process,
+					       (int64_t)want[i].time,
+					       UINT64_MAX, raw[i]);
+		const struct frame *at = frames_get_frame(
+			fr, frames_get_stack(fr, frames_get_raw(fr, now)->stack)
+				    ->frame);
+
+		ck_assert_int_eq(frames_get_image(fr, at->image)->kind,
+				 want[i].kind);
+		ck_assert_uint_eq(at->flags & FRAME_UNCERTAIN, want[i].flags);
+	}
+	stitch_free(st);
+	order_free(ord);
+	frames_free(fr);
+	ledger_free(lg);
+}
+END_TEST
+
 static const struct run_table tables[] = { RUN_TABLE(across_row_holds,
 						     across_rows) };
 
@@ -587,4 +653,5 @@ RUN_TABLES("across", tables, a_chain_of_another_capture_completes_a_request,
 	   a_counter_that_another_capture_has_is_not_missing,
 	   a_counter_that_nobody_has_is_missing_once,
 	   a_loss_of_the_other_capture_explains_a_gap,
-	   a_counter_before_the_witness_began_proves_nothing)
+	   a_counter_before_the_witness_began_proves_nothing,
+	   a_list_made_later_names_earlier_stacks_since_the_exec)
