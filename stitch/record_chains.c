@@ -239,13 +239,6 @@ static bool record_unwind_is_converted(struct stitch *st, uint32_t slot)
 	return st->own->unwound;
 }
 
-/* Returns what the answer depends on besides addresses and mappings: the
- * machine, and whether registers are of 32 bits or 64. */
-static uint64_t record_unwind_depends(const struct stitch *st)
-{
-	return (uintptr_t)st->own->from->info.arch << 2 ^ stitch_regs(st)->abi;
-}
-
 /* AArch64: perf samples the link register (Linux 5.17), which may still hold
  * the address that the innermost function returns to. Returns whether it does,
  * and the address. */
@@ -617,7 +610,10 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 
 	/* jitted code changes */
 	if (!p->space.before.n && !record_unwind_jit(st, p)) {
-		chain_note.asked = record_unwind_depends(st);
+		/* it depends on the machine, too, and whether registers are of
+		 * 32 bits or 64 */
+		chain_note.asked = (uintptr_t)st->own->from->info.arch << 2 ^
+				   stitch_regs(st)->abi;
 		uint32_t raw = resolve_known(
 			st->resolve, &p->space, p->shared.view,
 			record_time(st->rec), a, &chain_note.asked);

@@ -29,11 +29,6 @@
 
 #define CPU_MOST 65536 /* switches of further ones name no thread */
 
-static void cpu_current_release(struct cpu_current *s)
-{
-	free(s->at);
-}
-
 /* A thread came to a CPU. Does nothing if the CPU is not known. */
 static void cpu_current_take(struct cpu_current *s, int32_t cpu, int32_t tid,
 			     const char *name)
@@ -223,7 +218,7 @@ void stitch_free(struct stitch *st)
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
-		cpu_current_release(&st->src[i].seats);
+		free(st->src[i].seats.at);
 		snapshots_free(st->src[i].maps);
 	}
 	free(st->src);

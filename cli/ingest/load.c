@@ -311,14 +311,6 @@ static void storing_free(struct storing *s)
 	free(s);
 }
 
-/* Returns how many facts the queue may have had before storing_put(), at most
- * `most`. */
-static uint64_t storing_until(const struct storing *s, uint64_t most)
-{
-	/* without a thread, a record is valid until the next one is taken */
-	return s->threaded ? most : s->in->gone + fact_queue_left(s->in) + 1;
-}
-
 /* Returns when all facts that are due are stored: 0, or -1 and *err. */
 static int storing_wait(struct storing *s, struct err *err)
 {
@@ -573,7 +565,11 @@ static int read_facts(struct load *ld, struct err *err)
 	int ret = 1;
 
 	while (ret > 0) {
-		ret = stitch_run(ld->stitch, storing_until(ld->storing, show),
+		/* without a thread, a record is valid until the next one */
+		ret = stitch_run(ld->stitch,
+				 ld->storing->threaded
+					 ? show
+					 : q->gone + fact_queue_left(q) + 1,
 				 err);
 		for (; q->gone + fact_queue_left(q) >= flush;
 		     flush += FLUSH_EVERY) {

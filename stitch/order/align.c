@@ -216,16 +216,6 @@ static bool clock_fit_kind(const struct fingerprints *a,
 	return good;
 }
 
-/* Fits the clock of a to that of b. Returns false if that is not possible;
- * out->found is valid anyway. */
-static bool clock_fit_find(const struct fingerprints *a,
-			   const struct fingerprints *b, struct clock_fit *out)
-{
-	memset(out, 0, sizeof(*out));
-	return any_where(FINGERPRINT_KINDS, k,
-			 clock_fit_kind(a, b, (enum fingerprint_kind)k, out));
-}
-
 /* Returns true if l has the hash at a time near t. */
 static bool fingerprint_is_near(const struct fingerprint_list *l, uint64_t hash,
 				uint64_t t, uint64_t within)
@@ -260,16 +250,6 @@ static void fingerprints_agree(const struct fingerprint_list *a,
 	for (size_t i = 0; i < b->n; i++)
 		out->b += !(b->p[i].hash & mask) && b->p[i].time >= from &&
 			  b->p[i].time <= to;
-}
-
-/* map: from a to b; equal switches are at most `within` ns apart then. */
-static void clock_fit_switches(const struct fingerprints *a,
-			       const struct fingerprints *b,
-			       const struct clock_map *map, uint64_t within,
-			       struct switch_agreement *out)
-{
-	fingerprints_agree(&a->list[FINGERPRINT_SWITCH],
-			   &b->list[FINGERPRINT_SWITCH], map, within, out);
 }
 
 /* Returns the number of events of other kinds that are in both at the same
@@ -615,8 +595,9 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 		align_refute(l, WHY_APART, away);
 		return;
 	}
-	clock_fit_switches(a->fingerprints, b->fingerprints, &l->map, within,
-			   &ag);
+	fingerprints_agree(&a->fingerprints->list[FINGERPRINT_SWITCH],
+			   &b->fingerprints->list[FINGERPRINT_SWITCH], &l->map,
+			   within, &ag);
 	/* If two tracers saw all switches, nearly all switches must be in both.
 	 */
 	uint64_t less = ag.a < ag.b ? ag.a : ag.b;
@@ -702,7 +683,10 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 		if (l.proved || (gap > APART_MIN && !far))
 			return;
 	}
-	matched = clock_fit_find(a->fingerprints, b->fingerprints, &events);
+	memset(&events, 0, sizeof(events));
+	matched = any_where(FINGERPRINT_KINDS, k,
+			    clock_fit_kind(a->fingerprints, b->fingerprints,
+					   (enum fingerprint_kind)k, &events));
 	l.found = events.found;
 	if (same) {
 		align_examine(a, b, matched ? &events : NULL, &l);

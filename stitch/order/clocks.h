@@ -13,8 +13,9 @@ enum clock_id clock_id_of(const char *name);
  * that NTP steers. Other clocks deviate by their own errors only. */
 bool clock_is_steered(enum clock_id id);
 /* Returns how many ns ago this machine had this time on a clock, less than 0:
- * it will have it; 0 if the clock cannot be asked. Those of perf and ftrace are
- * as CLOCK_MONOTONIC_RAW, but for some ms (kernel/sched/clock.c). */
+ * it will have it; 0 if the clock cannot be asked. Those of perf and ftrace, a
+ * few ms apart (kernel/sched/clock.c), are ahead of CLOCK_MONOTONIC_RAW (100 ms
+ * in a KVM guest), which is used where perf events are not permitted. */
 int64_t clock_age(enum clock_id id, int64_t ns);
 /* Returns true if times are CPU cycles that must be converted to ns. */
 bool clock_is_raw(const struct source_info *info);

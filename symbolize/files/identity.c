@@ -174,15 +174,6 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 		       : IDENTITY_ID_DOUBT;
 }
 
-/* Below a folder that the user named may be the very file: another one than
- * the build-id leads to. */
-static bool identity_is_given(const struct symbolizer *sy,
-			      const struct image *img)
-{
-	return img->ino && (sy->opts.symfs ||
-			    (sy->opts.debug_dirs && *sy->opts.debug_dirs));
-}
-
 bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 {
 	enum identity_id id = identity_of_id(sy, img);
@@ -191,8 +182,12 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 		return false;
 	if (!img->id_len)
 		return !img->several;
+	/* Below a folder that the user named may be the very file: another one
+	 * than the build-id leads to. */
 	return id == IDENTITY_ID_OWN ||
-	       (id == IDENTITY_ID_READ && !identity_is_given(sy, img));
+	       (id == IDENTITY_ID_READ &&
+		!(img->ino && (sy->opts.symfs ||
+			       (sy->opts.debug_dirs && *sy->opts.debug_dirs))));
 }
 
 uint64_t identity_span(const struct elf_file *ef)
@@ -506,13 +501,12 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 	    (at != FOUND_PATH || sy->opts.same_machine)) {
 		/* Of the file with the recorded inode. */
 		const int64_t earlier = sy->opts.recorded_before;
-		enum identity_id number = identity_of_id(sy, img);
 		enum identity_since since = identity_since(sy, img, f);
 
 		/* The recorder may have read the build-id of another file from
 		 * the path: then the addresses tell, of a file that the user
 		 * gives. */
-		if (number == IDENTITY_ID_READ && !same &&
+		if (id == IDENTITY_ID_READ && !same &&
 		    (at != FOUND_GIVEN || since != SINCE_NO))
 			return at == FOUND_GIVEN || at == FOUND_INODE
 				       ? offered
@@ -521,10 +515,10 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 			return replaced;
 		if (since == SINCE_NO)
 			return same_inode;
-		if (at == FOUND_GIVEN && number < IDENTITY_ID_READ)
+		if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
 			return given;
-		if (number != IDENTITY_ID_NONE)
-			return identity_by_id(number, same);
+		if (id != IDENTITY_ID_NONE)
+			return identity_by_id(id, same);
 		/* in a second of which the file system tells no more it may
 		 * have been written after its mapping */
 		return (earlier && f->written > earlier) ||

@@ -181,6 +181,10 @@ is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
 # shellcheck disable=SC2002 # a pipe is asked
 cat inplace.data | "$B" ingest -q -f -o x.db - 2>err
 is nor_does_it_if_the_capture_comes_through_a_pipe '?' "$(names x.db pgm)"
+# perf writes a record after its time; times of files are of a tick, of 10 ms at most.
+is the_time_of_its_last_record_is_that_of_its_clock 1 "$(one x.db "SELECT
+	value - $(stat -c %.9Y inplace.data | tr -d .) < 50000000 FROM meta
+	WHERE key = 'written_before_ns'" | tr -d '\r')"
 # It may come as slowly as one that is being recorded.
 {
 	dd bs=4096 count=1 2>/dev/null
