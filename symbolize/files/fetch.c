@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -22,12 +21,13 @@ struct fetch {
 	__typeof__(debuginfod_end) *end;
 	bool (*stop)(void);
 	double left, began; /* seconds */
+	long most;	    /* for one file, as the user asks; 0: any */
 	bool over;	    /* the time limit has passed */
 	/* Failed requests, so that none is repeated: naming looks twice, and
-	 * several images may have one build-id. */
+	 * several images may have one build-id. A search is quicker than a
+	 * server. */
 	struct miss *miss;
 	size_t n_miss, cap_miss;
-	struct table by_id;
 };
 
 struct miss {
@@ -40,11 +40,9 @@ struct miss {
 /* Called while a download runs; a result other than 0 cancels it. */
 static int fetch_progress(debuginfod_client *c, long a UNUSED, long b UNUSED)
 {
-	static __typeof__(debuginfod_get_user_data) *user_data;
-
-	if (!user_data)
-		user_data = (__typeof__(user_data))dlsym(
-			RTLD_DEFAULT, "debuginfod_get_user_data");
+	__typeof__(debuginfod_get_user_data) *user_data =
+		(__typeof__(user_data))dlsym(RTLD_DEFAULT,
+					     "debuginfod_get_user_data");
 	struct fetch *f = user_data ? user_data(c) : NULL;
 
 	if (!f)
@@ -81,40 +79,15 @@ static bool fetch_load_library(struct fetch *f)
 	    !FETCH_FUNCTION(f->find_code, "find_executable") ||
 	    !FETCH_FUNCTION(f->end, "end"))
 		return false;
+	const char *most = getenv(DEBUGINFOD_MAXTIME_ENV_VAR);
+
+	f->most = most ? strtol(most, NULL, 10) : 0;
 	f->client = begin();
 	if (!f->client)
 		return false;
 	set_data(f->client, f);
 	set_progress(f->client, fetch_progress);
 	return true;
-}
-
-/* Stores the reason of a failed download in the report. */
-static void fetch_report_miss(struct symbolizer *sy, const struct fetch *f,
-			      const struct miss *m)
-{
-	char hex[48];
-
-	elf_id_hex(m->id, m->id_len, hex);
-	snprintf(sy->rep->missing, sizeof(sy->rep->missing), "%s of %s: %s",
-		 m->what == FETCH_DEBUG ? "debug information" : "program", hex,
-		 f->over      ? "the time for fetching is over"
-		 : !f->client ? "libdebuginfod cannot be loaded"
-			      : strerror(-m->rc));
-}
-
-static bool fetch_same_miss(const void *owner, uint32_t i, const void *key)
-{
-	const struct miss *a = &((const struct fetch *)owner)->miss[i];
-	const struct miss *b = key;
-
-	return a->what == b->what && a->id_len == b->id_len &&
-	       !memcmp(a->id, b->id, a->id_len);
-}
-
-static uint64_t fetch_miss_hash(const struct miss *m)
-{
-	return hash_bytes(m->id, m->id_len, m->what);
 }
 
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
@@ -130,32 +103,50 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 	}
 	struct fetch *f = sy->fetch;
 	struct miss m = { .id_len = id_len, .what = what, .rc = -1 };
-	int rc = -1;
+	bool asks = f->client && !f->over;
+	size_t i = 0;
 
 	memcpy(m.id, id, id_len);
-	uint32_t known = table_find(&f->by_id, fetch_miss_hash(&m),
-				    fetch_same_miss, f, &m);
-	if (known != TABLE_NONE) {
-		fetch_report_miss(sy, f, &f->miss[known]);
-		return false;
-	}
-	if (f->client && !f->over) {
+	while (asks && i < f->n_miss &&
+	       (f->miss[i].what != what || f->miss[i].id_len != id_len ||
+		memcmp(f->miss[i].id, id, id_len) != 0))
+		i++;
+	if (asks && i < f->n_miss) {
+		m.rc = f->miss[i].rc;
+	} else if (asks) {
+		long most = f->left > 1 ? (long)f->left : 1;
+		char text[24];
+
+		if (f->most > 0 && f->most < most)
+			most = f->most;
+		/* Before a server answers, 0.192 does not call
+		 * fetch_progress(), and each of its attempts may take as long.
+		 * While files are fetched, no other thread reads variables. */
+		snprintf(text, sizeof(text), "%ld", most);
+		setenv(DEBUGINFOD_MAXTIME_ENV_VAR, text, 1);
+		setenv(DEBUGINFOD_RETRY_LIMIT_ENV_VAR, "0", 0);
 		f->began = (double)now_ns() / 1e9;
-		rc = (what == FETCH_DEBUG ? f->find_debug : f->find_code)(
+		m.rc = (what == FETCH_DEBUG ? f->find_debug : f->find_code)(
 			f->client, id, (int)id_len, NULL);
 		f->left -= (double)now_ns() / 1e9 - f->began;
-		f->over |= f->left <= 0 && rc < 0;
-	}
-	if (rc < 0) {
-		m.rc = rc;
-		table_add(&f->by_id, fetch_miss_hash(&m), (uint32_t)f->n_miss);
+		f->over |= f->left <= 0 && m.rc < 0;
+		if (m.rc >= 0) {
+			close(m.rc);
+			sy->rep->fetched++;
+			return true;
+		}
 		*mem_add(f->miss, f->n_miss, f->cap_miss) = m;
-		fetch_report_miss(sy, f, &m);
-		return false;
 	}
-	close(rc);
-	sy->rep->fetched++;
-	return true;
+
+	char hex[48];
+
+	elf_id_hex(id, id_len, hex);
+	snprintf(sy->rep->missing, sizeof(sy->rep->missing), "%s of %s: %s",
+		 what == FETCH_DEBUG ? "debug information" : "program", hex,
+		 f->over      ? "the time for fetching is over"
+		 : !f->client ? "libdebuginfod cannot be loaded"
+			      : strerror(-m.rc));
+	return false;
 }
 
 void fetch_free(struct symbolizer *sy)
@@ -165,7 +156,6 @@ void fetch_free(struct symbolizer *sy)
 	if (sy->fetch->client)
 		sy->fetch->end(sy->fetch->client);
 	free(sy->fetch->miss);
-	table_release(&sy->fetch->by_id);
 	/* Not unloaded: curl and its libraries do not support it. */
 	free(sy->fetch);
 	sy->fetch = NULL;

@@ -334,6 +334,11 @@ begun=$(date +%s)
 "$B" symbolize --debuginfod --debuginfod-timeout 2 x.db 2>err
 [ $(($(date +%s) - begun)) -lt 15 ]
 ok fetching_ends_in_time $?
+begun=$(date +%s)
+DEBUGINFOD_MAXTIME=1 "$B" symbolize --debuginfod --debuginfod-timeout 60 x.db 2>err
+[ $(($(date +%s) - begun)) -lt 15 ]
+ok and_that_of_a_file_in_what_the_user_asks $?
+"$B" symbolize --debuginfod --debuginfod-timeout 2 x.db 2>err
 case $(sql x.db "$notes") in
 *": the time for fetching is over"*) ok and_the_reason_is_a_row 0 ;;
 *) ok and_the_reason_is_a_row 1 ;;
