@@ -54,9 +54,8 @@ static double two_sided(const struct law *l, double b)
 		lowest = l->n > l->whole_a ? l->n - l->whole_a : 0;
 		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
 	}
-	/* only the smaller tail has to be summed up */
-	/* Stops when further terms do not change the sum, or when it reaches
-	 * 1, as terms grow towards the middle. */
+	/* Sums the smaller tail up until further terms do not change the sum,
+	 * or it reaches 1, as terms grow towards the middle. */
 	int step = b > mean ? 1 : -1;
 	double term = exp(law_log(l, b));
 	double sum = term;

@@ -447,11 +447,9 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 {
 	struct timings_row *r = &t->row[row];
 	int side = i >= t->runs[0];
-	struct timings_part part = { .run = &t->run[i],
-				     .n = n,
-				     .blocks = diff_noise_blocks(n) };
-	/* Fills in what timings_value_of() asks for. */
-	struct timings_part *p = &part;
+	struct timings_part *p = &(struct timings_part){
+		.run = &t->run[i], .n = n, .blocks = diff_noise_blocks(n)
+	};
 
 	p->item = mem_new(n + 1, sizeof(*p->item));
 	p->length = mem_new(n + 1, sizeof(*p->length));

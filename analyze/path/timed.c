@@ -84,7 +84,7 @@ static void timed_take(void *arg, const struct interval *i, const char *kind,
 		       const char *name, const struct intervals_thread *t)
 {
 	struct timed *d = arg;
-	const struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
 	struct interval_range range;
 
@@ -93,8 +93,7 @@ static void timed_take(void *arg, const struct interval *i, const char *kind,
 	    (d->filter.cpu && !filter_takes_cpu(&d->filter, i->cpu)))
 		return;
 	if (d->counts) {
-		if (!d->counted || !strcmp(d->counted, name))
-			d->t.run[d->t.n_run - 1].per++;
+		run->per += !d->counted || !strcmp(d->counted, name);
 		return;
 	}
 	range = interval_range(i, run->from, run->to);
@@ -111,12 +110,7 @@ static void timed_take(void *arg, const struct interval *i, const char *kind,
 static void timed_take_interval(void *arg, const struct interval *i)
 {
 	struct timed *d = arg;
-	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 
-	if (!d->counts) {
-		run->from = d->iv->sums.first;
-		run->to = d->iv->sums.last;
-	}
 	timed_take(d, i, d->iv->pair[i->pair].kind->word,
 		   intern_get(&d->iv->names, i->name),
 		   intervals_thread(d->iv, i->thread));
@@ -131,12 +125,12 @@ static int timed_read_pairs(struct timed *d, const char *kind, struct store *db,
 	int rc = -1;
 
 	d->iv = intervals_open(db, path, &ask, err);
-	if (d->iv)
-		rc = intervals_each(d->iv, timed_take_interval, d, err);
-	if (!rc && !d->counts) {
+	if (d->iv && !d->counts) {
 		run->from = d->iv->sums.first;
 		run->to = d->iv->sums.last;
 	}
+	if (d->iv)
+		rc = intervals_each(d->iv, timed_take_interval, d, err);
 	intervals_close(d->iv);
 	d->iv = NULL;
 	return rc;
@@ -317,6 +311,9 @@ struct timed_parts {
 	struct path_code code;
 	struct path_locks locks;
 	struct compare_program own; /* processes that are no others */
+	/* who had the CPU while a thread was ready: this program, or others */
+	struct timeline_stay *ran[2];
+	size_t n[2], cap[2];
 	int64_t from, to;
 	bool ended; /* the thread of a chain: what is not known then is of
 		     * another one that may have its tid */
@@ -338,35 +335,41 @@ static void timed_take_ready(struct timed_parts *p,
 	struct timed *d = p->d;
 	const struct path_run *r = &p->r;
 	int64_t ns[2] = { 0 };
-	uint32_t row[2] = { 0 };
 
-	for (int turn = 0; turn < 2; turn++) {
-		for (int64_t from = g->from, to; from < g->to; from = to) {
-			struct timeline_stay on;
-			bool known = timeline_on(r->t, g->cpu, from, &on) &&
-				     on.to > from;
+	for (int64_t from = g->from, to; from < g->to; from = to) {
+		struct timeline_stay on;
+		bool known =
+			timeline_on(r->t, g->cpu, from, &on) && on.to > from;
 
-			to = known && on.to < g->to ? on.to : g->to;
-			known = known && on.thread != TIMELINE_NONE;
+		to = known && on.to < g->to ? on.to : g->to;
+		known = known && on.thread != TIMELINE_NONE;
 
-			bool other = known && timed_is_other(p, on.thread);
+		bool other = known && timed_is_other(p, on.thread);
 
-			ns[other] += turn ? 0 : to - from;
-			if (!turn || !known)
-				continue;
-			char *who = thread_names_role(path_comm(r, on.thread));
+		ns[other] += to - from;
+		on.from = from;
+		on.to = to;
+		if (known)
+			*mem_add(p->ran[other], p->n[other], p->cap[other]) =
+				on;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (!ns[i])
+			continue;
+		key[0] = i ? timed_behind : key[0];
 
-			timings_add_share(&d->t, row[other], who,
-					  (uint64_t)(to - from));
+		uint32_t row = timed_take_part(d, key, g, ns[i]);
+
+		timings_add_share(&d->t, row, "", (uint64_t)ns[i]);
+		for (size_t k = 0; k < p->n[i]; k++) {
+			const struct timeline_stay *s = &p->ran[i][k];
+			char *who = thread_names_role(path_comm(r, s->thread));
+
+			timings_add_share(&d->t, row, who,
+					  (uint64_t)(s->to - s->from));
 			free(who);
 		}
-		for (int i = 0; !turn && i < 2; i++) {
-			if (!ns[i])
-				continue;
-			key[0] = i ? timed_behind : key[0];
-			row[i] = timed_take_part(d, key, g, ns[i]);
-			timings_add_share(&d->t, row[i], "", (uint64_t)ns[i]);
-		}
+		p->n[i] = 0;
 	}
 }
 
@@ -532,7 +535,7 @@ static int timed_read_program(struct timed *d, struct store *db,
 	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++)
 		if (timed_chooses(d, &p.r, i))
 			timed_take_whole(&p, i, NULL);
-	free_all(p.code.at, p.own.pid);
+	free_all(p.code.at, p.own.pid, p.ran[0], p.ran[1]);
 	path_locks_release(&p.locks);
 	path_close(&p.r);
 	return rc;
