@@ -6,7 +6,6 @@
 #include "schema/write/write.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
-#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/unwind/callee_reach.h"
 #include "symbolize/unwind/callsite.h"

@@ -12,7 +12,6 @@
 #include "analyze/samples/loss_marks.h"
 #include "analyze/samples/payloads.h"
 #include "schema/columns.h"
-#include "schema/db/queries.h"
 #include "schema/store.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"

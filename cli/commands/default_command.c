@@ -10,7 +10,6 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
-#include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
 #include "analyze/samples/events.h"

@@ -2,8 +2,6 @@
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
 #include "cli/follow/follow.h"
-#include "cli/ingest/align.h"
-#include "cli/ingest/load.h"
 #include "stitch/base/err.h"
 
 static const char *dir, *segment, *keep, *command, *top;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ingest/align.h"
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
 #include "cli/ingest/name.h"

@@ -8,7 +8,6 @@
 #include "cli/open/input.h"
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
-#include "cli/ingest/load.h"
 #include "analyze/samples/events.h"
 #include "cli/output/out.h"
 #include "cli/output/term.h"

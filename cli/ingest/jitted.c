@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/ingest/name.h"
 #include "formats/code/jitdump.h"
 #include "formats/code/maps.h"
 #include "stitch/base/err.h"

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "analyze/latency/calls.h"
-#include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"

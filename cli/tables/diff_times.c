@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyze/diffs/diff_chance.h"
 #include "analyze/diffs/sides.h"
 #include "analyze/diffs/timings.h"
 #include "analyze/latency/calls.h"

@@ -25,7 +25,6 @@
 #include "stitch/base/search.h"
 #include "stitch/files/named_file.h"
 #include "stitch/verdict.h"
-#include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind_compare.h"
 #include "symbolize/unwind/unwind_readiness.h"
 
