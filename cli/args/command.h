@@ -100,9 +100,9 @@ struct opt {
 
 struct command {
 	const char *name;
-	const char *args;	     /* "[options] CAPTURE..." */
-	const char *summary;	     /* the same line as in the man page */
-	const char *const *examples; /* ends with NULL; -h shows the first 4 */
+	const char *args;	  /* "[options] CAPTURE..." */
+	const char *summary;	  /* the same line as in the man page */
+	const char *examples[12]; /* ends with NULL; -h shows the first 4 */
 	const struct opt *opts;
 	/* Long names of at most 14 options, by blanks, those that most people
 	 * need first: -h shows only these, and completion offers them before

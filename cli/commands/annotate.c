@@ -199,20 +199,15 @@ static int annotate_run(int argc, char **argv, struct err *err)
 	return rc ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch annotate perf.db",
-	"backstitch annotate perf.db my_function",
-	"backstitch annotate --source-dir ~/project perf.db my_function",
-	"backstitch annotate --dso libc.so.6 -M intel perf.db memcpy",
-	"backstitch annotate perf.db cc1+0x7ab010",
-	NULL
-};
-
 const struct command cmd_annotate = {
 	.name = "annotate",
 	.args = "[options] [DB | CAPTURE [FUNCTION | ADDRESS]]",
 	.summary = "show the hot instructions of a function",
-	.examples = examples,
+	.examples = { "backstitch annotate perf.db",
+		      "backstitch annotate perf.db my_function",
+		      "backstitch annotate --source-dir ~/project perf.db my_function",
+		      "backstitch annotate --dso libc.so.6 -M intel perf.db memcpy",
+		      "backstitch annotate perf.db cc1+0x7ab010" },
 	.opts = opts,
 	.common =
 		"source-dir dso disassembler-style around limit by no-source json symfs comm time event pid",

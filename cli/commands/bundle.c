@@ -428,17 +428,12 @@ static int bundle_run(int argc, char **argv, struct err *err)
 	return pack_write(db, path, &o, err) ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch bundle perf.db",
-	"backstitch bundle --redact --keep '/usr/lib/*' -o public.db perf.db",
-	NULL
-};
-
 const struct command cmd_bundle = {
 	.name = "bundle",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "pack a database for somebody else",
-	.examples = examples,
+	.examples = { "backstitch bundle perf.db",
+		      "backstitch bundle --redact --keep '/usr/lib/*' -o public.db perf.db" },
 	.opts = opts,
 	.common = "output force redact keep no-debug-files symfs input",
 	.run = bundle_run,

@@ -275,21 +275,16 @@ static int check_run(int argc, char **argv, struct err *err)
 	return sql ? status : check_status(&c);
 }
 
-static const char *const examples[] = {
-	"backstitch check perf.db",
-	"backstitch check --verbose perf.data",
-	"backstitch check --as-perf --as-tid perf.db",
-	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data",
-	"backstitch check --min-whole 90 perf.data",
-	NULL
-};
-
 const struct command cmd_check = {
 	.name = "check",
 	.args = "[options] [DB | CAPTURE | URL]",
 	.summary =
 		"tell what is wrong: losses, and stacks that are missing or false",
-	.examples = examples,
+	.examples = { "backstitch check perf.db",
+		      "backstitch check --verbose perf.data",
+		      "backstitch check --as-perf --as-tid perf.db",
+		      "backstitch check --max-loss 0.1% --max-unjoined 10 perf.data",
+		      "backstitch check --min-whole 90 perf.data" },
 	.opts = opts,
 	.common =
 		"verbose limit as-perf max-loss max-unjoined json comm pid time event last symfs",

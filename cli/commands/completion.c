@@ -241,15 +241,11 @@ static int completion_run(int argc, char **argv, struct err *err)
 	return STATUS_OK;
 }
 
-static const char *const examples[] = {
-	"backstitch completion bash >> ~/.bash_completion",
-	"backstitch completion fish | source", NULL
-};
-
 const struct command cmd_completion = {
 	.name = "completion",
 	.args = "bash | zsh | fish",
 	.summary = "write completion for a shell",
-	.examples = examples,
+	.examples = { "backstitch completion bash >> ~/.bash_completion",
+		      "backstitch completion fish | source" },
 	.run = completion_run,
 };

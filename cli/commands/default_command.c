@@ -537,16 +537,12 @@ static int look_run(int argc, char **argv, struct err *err)
 	return rc ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch perf.data", "backstitch --open perf.data",
-	"perf record -g -o - -- ./prog | backstitch -", NULL
-};
-
 const struct command cmd_default = {
 	.name = "",
 	.args = "[options] DB | CAPTURE...",
 	.summary = "read captures, and print hot functions, threads or events",
-	.examples = examples,
+	.examples = { "backstitch perf.data", "backstitch --open perf.data",
+		      "perf record -g -o - -- ./prog | backstitch -" },
 	.opts = opts,
 	.pages = true,
 	.run = look_run,

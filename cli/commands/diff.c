@@ -181,18 +181,14 @@ static int diff_run(int argc, char **argv, struct err *err)
 		       ?: report_diff(&s, &o, err);
 }
 
-static const char *const examples[] = {
-	"backstitch diff before.db after.db",
-	"backstitch diff 'before/*.db' -- 'after/*.db'",
-	"backstitch diff --fail-above 0.5 before.db after.db",
-	"backstitch diff --latency syscall before.db after.db", NULL
-};
-
 const struct command cmd_diff = {
 	.name = "diff",
 	.args = "[options] A... [--] B...",
 	.summary = "print what changed between two recordings",
-	.examples = examples,
+	.examples = { "backstitch diff before.db after.db",
+		      "backstitch diff 'before/*.db' -- 'after/*.db'",
+		      "backstitch diff --fail-above 0.5 before.db after.db",
+		      "backstitch diff --latency syscall before.db after.db" },
 	.opts = opts,
 	.common =
 		"absolute latency off-cpu wall match fail-above sort order limit by json comm time event",

@@ -113,14 +113,11 @@ static int dump_run(int argc, char **argv, struct err *err)
 	return damage ? STATUS_DAMAGED : STATUS_OK;
 }
 
-static const char *const examples[] = { "backstitch dump perf.data | less",
-					NULL };
-
 const struct command cmd_dump = {
 	.name = "dump",
 	.args = "CAPTURE",
 	.summary = "print the raw records of a capture",
-	.examples = examples,
+	.examples = { "backstitch dump perf.data | less" },
 	.opts = opts,
 	.pages = true,
 	.run = dump_run,

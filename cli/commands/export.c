@@ -143,20 +143,15 @@ static int export_run(int argc, char **argv, struct err *err)
 	return rc ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
-	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
-	"backstitch export --format perf.data -o old.data perf.db",
-	"backstitch export --format ctf -o trace perf.db; babeltrace2 trace",
-	"backstitch export --format parquet --partition -o lake *.db",
-	NULL
-};
-
 const struct command cmd_export = {
 	.name = "export",
 	.args = "--format FORM [options] [DB | CAPTURE | URL]",
 	.summary = "convert stacks and events for other tools",
-	.examples = examples,
+	.examples = { "backstitch export --format folded perf.db | flamegraph.pl > a.svg",
+		      "backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
+		      "backstitch export --format perf.data -o old.data perf.db",
+		      "backstitch export --format ctf -o trace perf.db; babeltrace2 trace",
+		      "backstitch export --format parquet --partition -o lake *.db" },
 	.opts = opts,
 	.common =
 		"format output by time comm pid event no-inline interpreter symfs partition label",

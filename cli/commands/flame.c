@@ -269,21 +269,16 @@ static int flame_run(int argc, char **argv, struct err *err)
 			 : flame_draw_one(argc, argv, &o, err);
 }
 
-static const char *const examples[] = {
-	"backstitch flame perf.db > flame.svg",
-	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
-	"backstitch flame --diff before.db after.db > diff.svg",
-	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
-	"backstitch flame --latency syscall perf.db > calls.svg",
-	"backstitch flame --weight bytes_req perf.db > kmalloc.svg",
-	NULL
-};
-
 const struct command cmd_flame = {
 	.name = "flame",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "draw a flame graph",
-	.examples = examples,
+	.examples = { "backstitch flame perf.db > flame.svg",
+		      "backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
+		      "backstitch flame --diff before.db after.db > diff.svg",
+		      "backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
+		      "backstitch flame --latency syscall perf.db > calls.svg",
+		      "backstitch flame --weight bytes_req perf.db > kmalloc.svg" },
 	.opts = flame_opt_table,
 	.common =
 		"output by include exclude reverse off-cpu wall diff by-thread by-verdict comm time event pid",

@@ -70,16 +70,12 @@ static int follow_run(int argc, char **argv, struct err *err)
 	return damaged ? STATUS_DAMAGED : STATUS_OK;
 }
 
-static const char *const examples[] = {
-	"perf record -a -g -o - | backstitch follow --keep 10m -",
-	"backstitch report segments/ --since 1m", NULL
-};
-
 const struct command cmd_follow = {
 	.name = "follow",
 	.args = "[options] STREAM...",
 	.summary = "turn a live stream into a folder of databases",
-	.examples = examples,
+	.examples = { "perf record -a -g -o - | backstitch follow --keep 10m -",
+		      "backstitch report segments/ --since 1m" },
 	.opts = opts,
 	.common = "output segment keep top exec quiet symfs kallsyms jobs",
 	.run = follow_run,

@@ -436,9 +436,9 @@ void help_command(FILE *out, const struct command *c, bool brief)
 		help_options_common(out, c);
 	else
 		help_options_all(out, c);
-	if (c->examples)
+	if (c->examples[0])
 		fprintf(out, "%sExamples:\n", c->opts ? "\n" : "");
-	for (size_t i = 0; c->examples && c->examples[i] && i < most; i++)
+	for (size_t i = 0; c->examples[i] && i < most; i++)
 		fprintf(out, "  %s\n", c->examples[i]);
 	putc('\n', out);
 	if (brief)
@@ -552,14 +552,11 @@ static int run_help(int argc, char **argv, struct err *err)
 	return STATUS_OK;
 }
 
-static const char *const examples[] = { "backstitch help ingest",
-					"backstitch help verdicts", NULL };
-
 const struct command cmd_help = {
 	.name = "help",
 	.args = "[COMMAND | TOPIC]",
 	.summary = "explain a command, or one of the topics",
-	.examples = examples,
+	.examples = { "backstitch help ingest", "backstitch help verdicts" },
 	.pages = true,
 	.run = run_help,
 };

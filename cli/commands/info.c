@@ -33,15 +33,12 @@ static int info_run(int argc, char **argv, struct err *err)
 	return ret ? -1 : status;
 }
 
-static const char *const examples[] = { "backstitch info perf.db",
-					"backstitch info --json perf.db",
-					NULL };
-
 const struct command cmd_info = {
 	.name = "info",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "tell what is in a capture or database",
-	.examples = examples,
+	.examples = { "backstitch info perf.db",
+		      "backstitch info --json perf.db" },
 	.opts = opts,
 	.common = "json input last since",
 	.pages = true,

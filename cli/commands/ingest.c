@@ -153,18 +153,14 @@ static int ingest_run(int argc, char **argv, struct err *err)
 	return ingest_finish(&ask.load, damaged, err);
 }
 
-static const char *const examples[] = {
-	"backstitch ingest perf.data",
-	"backstitch ingest -f -o run1.db perf.data",
-	"backstitch ingest -o run.db perf.data trace.dat lttng-session/",
-	"perf record -o - -g -- ./prog | backstitch ingest -", NULL
-};
-
 const struct command cmd_ingest = {
 	.name = "ingest",
 	.args = "[options] CAPTURE...",
 	.summary = "read captures into a database",
-	.examples = examples,
+	.examples = { "backstitch ingest perf.data",
+		      "backstitch ingest -f -o run1.db perf.data",
+		      "backstitch ingest -o run.db perf.data trace.dat lttng-session/",
+		      "perf record -o - -g -- ./prog | backstitch ingest -" },
 	.opts = opts,
 	.common =
 		"output force quiet symfs kallsyms debuginfod maps clock-offset no-symbols jobs",

@@ -176,19 +176,15 @@ static int latency_run(int argc, char **argv, struct err *err)
 	return rc > 0 || rc < 0 ? rc : status;
 }
 
-static const char *const examples[] = {
-	"backstitch latency perf.db",
-	"backstitch latency syscall --by comm perf.db",
-	"backstitch latency --histogram syscall perf.db",
-	"backstitch latency --pair probe:f,probe:f__return perf.db", NULL
-};
-
 const struct command cmd_latency = {
 	.name = "latency",
 	.args = "[options] [KIND] [DB | CAPTURE]",
 	.summary = "print how long pairs of events took, and which are "
 		   "not known",
-	.examples = examples,
+	.examples = { "backstitch latency perf.db",
+		      "backstitch latency syscall --by comm perf.db",
+		      "backstitch latency --histogram syscall perf.db",
+		      "backstitch latency --pair probe:f,probe:f__return perf.db" },
 	.opts = opts,
 	.common =
 		"kind pair by order limit worst histogram fail-above json comm tid cpu time",

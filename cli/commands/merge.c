@@ -123,17 +123,13 @@ static int merge_run(int argc, char **argv, struct err *err)
 	return STATUS_OK;
 }
 
-static const char *const examples[] = {
-	"backstitch merge -o all.db monday.db tuesday.db",
-	"backstitch merge -o last.db --since 5m segments/",
-	"backstitch report segments/ --since 1m", NULL
-};
-
 const struct command cmd_merge = {
 	.name = "merge",
 	.args = "[options] -o DB DB|FOLDER...",
 	.summary = "make one database of several",
-	.examples = examples,
+	.examples = { "backstitch merge -o all.db monday.db tuesday.db",
+		      "backstitch merge -o last.db --since 5m segments/",
+		      "backstitch report segments/ --since 1m" },
 	.opts = opts,
 	.run = merge_run,
 };

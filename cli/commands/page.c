@@ -150,16 +150,12 @@ static int page_run(int argc, char **argv, struct err *err)
 	return page_write(&ask, db, path, &o, NULL, NULL, err) ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch page -o report.html perf.db",
-	"backstitch page --diff -o report.html before.db after.db", NULL
-};
-
 const struct command cmd_page = {
 	.name = "page",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "write one HTML page: flame graph, timeline and tables",
-	.examples = examples,
+	.examples = { "backstitch page -o report.html perf.db",
+		      "backstitch page --diff -o report.html before.db after.db" },
 	.opts = opts,
 	.common =
 		"output no-source source-dir diff absolute wall by comm time event pid",

@@ -165,21 +165,16 @@ static int path_run(int argc, char **argv, struct err *err)
 	return rc ? rc : status;
 }
 
-static const char *const examples[] = {
-	"backstitch path perf.db",
-	"backstitch path --comm waiter --worst 3 perf.db",
-	"backstitch path --tid 4711 --time 12.5,12.75 perf.db",
-	"backstitch path --of read perf.db",
-	"backstitch path --blame server --json perf.db",
-	"backstitch path --flame waits.svg perf.db",
-	NULL
-};
-
 const struct command cmd_path = {
 	.name = "path",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "tell why a thread took so long, as a chain of wake-ups",
-	.examples = examples,
+	.examples = { "backstitch path perf.db",
+		      "backstitch path --comm waiter --worst 3 perf.db",
+		      "backstitch path --tid 4711 --time 12.5,12.75 perf.db",
+		      "backstitch path --of read perf.db",
+		      "backstitch path --blame server --json perf.db",
+		      "backstitch path --flame waits.svg perf.db" },
 	.opts = opts,
 	.common =
 		"tid pid comm time of worst all waits tree blame proved premises fail-unknown json",

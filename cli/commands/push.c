@@ -201,18 +201,14 @@ static int push_run_command(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-static const char *const examples[] = {
-	"backstitch push --create clickhouse://host/fleet",
-	"backstitch push clickhouse://host/fleet *.db",
-	"backstitch push --dry-run clickhouse://host/fleet segments/",
-	"backstitch push --create --cluster fleet clickhouse://a/fleet", NULL
-};
-
 const struct command cmd_push = {
 	.name = "push",
 	.args = "[options] URL [DB | FOLDER]...",
 	.summary = "send runs to a ClickHouse server, each row exactly once",
-	.examples = examples,
+	.examples = { "backstitch push --create clickhouse://host/fleet",
+		      "backstitch push clickhouse://host/fleet *.db",
+		      "backstitch push --dry-run clickhouse://host/fleet segments/",
+		      "backstitch push --create --cluster fleet clickhouse://a/fleet" },
 	.opts = opts,
 	.common =
 		"create server cluster dry-run replace connections label weighted password-file ca-file comm quiet json",

@@ -533,18 +533,13 @@ static int query_run(int argc, char **argv, struct err *err)
 	return ret ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch query perf.db \"SELECT * FROM verdicts\"",
-	"backstitch query --views perf.db",
-	"backstitch query --format csv perf.db \"SELECT comm, pid FROM samples\"",
-	NULL
-};
-
 const struct command cmd_query = {
 	.name = "query",
 	.args = "[options] [DB] [SQL]",
 	.summary = "run SQL on a database",
-	.examples = examples,
+	.examples = { "backstitch query perf.db \"SELECT * FROM verdicts\"",
+		      "backstitch query --views perf.db",
+		      "backstitch query --format csv perf.db \"SELECT comm, pid FROM samples\"" },
 	.opts = opts,
 	.common = "file format json views tables schema functions input symfs",
 	.pages = true,

@@ -935,23 +935,18 @@ static int record_run(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-static const char *const examples[] = {
-	"backstitch record ./program",
-	"backstitch record --for 10s -p 1234",
-	"backstitch record --dry-run -- ./program --its-option",
-	"backstitch record --waits -o waits.data ./program",
-	"backstitch record --calls 'vfs_*,ext4_*' ./program",
-	"backstitch record --again ./program",
-	"backstitch record --cost ./program",
-	NULL
-};
-
 const struct command cmd_record = {
 	.name = "record",
 	.args = "[options] [--] PROGRAM [ARGS] | -p PID | -a",
 	.summary =
 		"start perf so that user stacks are whole, and show the result",
-	.examples = examples,
+	.examples = { "backstitch record ./program",
+		      "backstitch record --for 10s -p 1234",
+		      "backstitch record --dry-run -- ./program --its-option",
+		      "backstitch record --waits -o waits.data ./program",
+		      "backstitch record --calls 'vfs_*,ext4_*' ./program",
+		      "backstitch record --again ./program",
+		      "backstitch record --cost ./program" },
 	.opts = opts,
 	.common = "pid all for waits calls output dry-run cost again runtime "
 		  "tracer event rate dump",

@@ -216,21 +216,16 @@ static int report_run(int argc, char **argv, struct err *err)
 	return rc ? report_tell_functions(argc, err) : status;
 }
 
-static const char *const examples[] = {
-	"backstitch report perf.db",
-	"backstitch report --sort comm,dso --by samples perf.data",
-	"backstitch report --sort kmem:kmalloc.gfp_flags perf.data",
-	"backstitch report --callers vfs_read perf.db",
-	"backstitch report --limit 0 --format csv perf.db",
-	"backstitch report --off-cpu perf.db",
-	NULL
-};
-
 const struct command cmd_report = {
 	.name = "report",
 	.args = "[options] [DB | CAPTURE | URL]",
 	.summary = "print tables: hot functions, callers, waits",
-	.examples = examples,
+	.examples = { "backstitch report perf.db",
+		      "backstitch report --sort comm,dso --by samples perf.data",
+		      "backstitch report --sort kmem:kmalloc.gfp_flags perf.data",
+		      "backstitch report --callers vfs_read perf.db",
+		      "backstitch report --limit 0 --format csv perf.db",
+		      "backstitch report --off-cpu perf.db" },
 	.opts = opts,
 	.words = words,
 	.common =

@@ -66,16 +66,12 @@ static int sched_run(int argc, char **argv, struct err *err)
 	return rc ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch sched perf.db",
-	"backstitch sched --order woken --comm server perf.db", NULL
-};
-
 const struct command cmd_sched = {
 	.name = "sched",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "print what each thread did: on the CPU, ready, blocked",
-	.examples = examples,
+	.examples = { "backstitch sched perf.db",
+		      "backstitch sched --order woken --comm server perf.db" },
 	.opts = opts,
 	.common = "order limit json comm pid tid cpu time",
 	.pages = true,

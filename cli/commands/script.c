@@ -116,17 +116,13 @@ static int script_run(int argc, char **argv, struct err *err)
 	return ret ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch script perf.db | less",
-	"backstitch script --comm nginx --time 10%-20% perf.db",
-	"backstitch script -F comm,pid,tid,cpu,time,event,ip perf.db", NULL
-};
-
 const struct command cmd_script = {
 	.name = "script",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "print samples as text, in perf script's shape",
-	.examples = examples,
+	.examples = { "backstitch script perf.db | less",
+		      "backstitch script --comm nginx --time 10%-20% perf.db",
+		      "backstitch script -F comm,pid,tid,cpu,time,event,ip perf.db" },
 	.opts = opts,
 	.common =
 		"fields time comm pid tid cpu event marks wall-clock show-lost no-inline json symfs",

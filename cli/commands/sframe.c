@@ -91,17 +91,14 @@ static int sframe_run(int argc, char **argv, struct err *err)
 	return status;
 }
 
-static const char *const examples[] = { "backstitch sframe --json libx.so",
-					"backstitch sframe --check libx.so",
-					"backstitch sframe --unwind perf.data",
-					"backstitch sframe --readiness perf.db",
-					NULL };
-
 const struct command cmd_sframe = {
 	.name = "sframe",
 	.args = "[options] FILE | CAPTURE | DB",
 	.summary = "show and judge SFrame unwind tables",
-	.examples = examples,
+	.examples = { "backstitch sframe --json libx.so",
+		      "backstitch sframe --check libx.so",
+		      "backstitch sframe --unwind perf.data",
+		      "backstitch sframe --readiness perf.db" },
 	.opts = opts,
 	.pages = true,
 	.run = sframe_run,

@@ -262,17 +262,13 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	return ret ? -1 : STATUS_OK;
 }
 
-static const char *const examples[] = {
-	"backstitch symbolize --symfs /mnt/target perf.db",
-	"backstitch symbolize --kallsyms kallsyms.txt perf.db",
-	"backstitch symbolize --symfs /mnt/target clickhouse://host/fleet", NULL
-};
-
 const struct command cmd_symbolize = {
 	.name = "symbolize",
 	.args = "[options] DB | URL",
 	.summary = "resolve symbols again after adding debug files",
-	.examples = examples,
+	.examples = { "backstitch symbolize --symfs /mnt/target perf.db",
+		      "backstitch symbolize --kallsyms kallsyms.txt perf.db",
+		      "backstitch symbolize --symfs /mnt/target clickhouse://host/fleet" },
 	.opts = opts,
 	.common =
 		"symfs kallsyms vmlinux debug-dir debuginfod no-demangle no-lines jobs json",

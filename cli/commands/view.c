@@ -65,16 +65,13 @@ static int view_command_run(int argc, char **argv, struct err *err)
 	return rc ? -1 : status;
 }
 
-static const char *const examples[] = { "backstitch view perf.db",
-					"backstitch view --comm server perf.db",
-					NULL };
-
 const struct command cmd_view = {
 	.name = "view",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "look at functions, trees, code, waits and losses in the "
 		   "terminal",
-	.examples = examples,
+	.examples = { "backstitch view perf.db",
+		      "backstitch view --comm server perf.db" },
 	.opts = opts,
 	.common = "live comm time event pid cpu symfs last since input",
 	.run = view_command_run,

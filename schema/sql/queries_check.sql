@@ -65,40 +65,30 @@ WITH odd AS MATERIALIZED (
 ), named AS (
 	SELECT w.name, o.flags, o.bare, o.n FROM odd o
 	LEFT JOIN word w ON w.kind = 'request' AND w.id = o.verdict
+	UNION ALL SELECT '', 0, 0, 0 -- so that no sum is NULL
 ), total AS (
 	SELECT count(*) AS n FROM request
 )
 SELECT (SELECT n FROM total) AS requests,
-	(SELECT n FROM total) - coalesce(sum(n) FILTER (WHERE bare), 0)
-		AS with_cookie,
+	(SELECT n FROM total) - sum(n * bare) AS with_cookie,
 	(SELECT n FROM total)
-		- coalesce(sum(n) FILTER (WHERE name IS NOT 'matched'), 0)
-		AS matched,
-	coalesce(sum(n) FILTER (WHERE name = 'chain_lost'), 0) AS chain_lost,
-	coalesce(sum(n) FILTER (WHERE name = 'exit_per_task'), 0)
-		AS exit_per_task,
-	coalesce(sum(n) FILTER (WHERE name = 'pending_end'), 0)
-		AS pending_end,
-	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
-	coalesce(sum(n) FILTER (WHERE name = 'refused'), 0) AS refused,
-	coalesce(sum(n) FILTER (WHERE name = 'stripped'), 0) AS stripped,
-	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
-		AS unexplained,
-	coalesce(sum(n) FILTER (WHERE name = 'before_opt_in'), 0)
-		AS before_opt_in,
-	coalesce(sum(n) FILTER (WHERE name = 'in_unwinder'), 0)
-		AS in_unwinder,
-	coalesce(sum(n) FILTER (WHERE name = 'unwinder_died'), 0)
-		AS unwinder_died,
-	coalesce(sum(n) FILTER (WHERE name = 'empty'), 0) AS empty,
-	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 1), 0)
-		AS after,
-	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 2), 0)
-		AS exec_between,
-	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 4), 0)
-		AS other_capture,
-	coalesce(sum(n) FILTER (WHERE flags & 8), 0) AS reused_tid,
-	coalesce(sum(n) FILTER (WHERE flags & 128), 0) AS first_lost
+		- sum(n * (name IS NOT 'matched')) AS matched,
+	sum(n * (name = 'chain_lost')) AS chain_lost,
+	sum(n * (name = 'exit_per_task')) AS exit_per_task,
+	sum(n * (name = 'pending_end')) AS pending_end,
+	sum(n * (name = 'unjoinable')) AS unjoinable,
+	sum(n * (name = 'refused')) AS refused,
+	sum(n * (name = 'stripped')) AS stripped,
+	sum(n * (name = 'unexplained')) AS unexplained,
+	sum(n * (name = 'before_opt_in')) AS before_opt_in,
+	sum(n * (name = 'in_unwinder')) AS in_unwinder,
+	sum(n * (name = 'unwinder_died')) AS unwinder_died,
+	sum(n * (name = 'empty')) AS empty,
+	sum(n * (name = 'matched' AND flags & 1)) AS after,
+	sum(n * (name = 'matched' AND flags & 2)) AS exec_between,
+	sum(n * (name = 'matched' AND flags & 4)) AS other_capture,
+	sum(n * (flags & 8 > 0)) AS reused_tid,
+	sum(n * (flags & 128 > 0)) AS first_lost
 FROM named
 
 -- name: check_deferral
@@ -177,24 +167,21 @@ WITH odd AS MATERIALIZED (
 ), named AS (
 	SELECT w.name, o.flags, o.n FROM odd o
 	LEFT JOIN word w ON w.kind = 'chain' AND w.id = o.verdict
+	UNION ALL SELECT '', 0, 0 -- so that no sum is NULL
 ), total AS (
 	SELECT count(*) AS n FROM chain
 )
 SELECT (SELECT n FROM total) AS chains,
 	(SELECT n FROM total)
-		- coalesce(sum(n) FILTER (WHERE name IS NOT 'used'), 0)
-		AS used,
-	coalesce(sum(n) FILTER (WHERE name = 'sample_lost'), 0)
-		AS sample_lost,
-	coalesce(sum(n) FILTER (WHERE name = 'foreign'), 0) AS foreign_session,
-	coalesce(sum(n) FILTER (WHERE name = 'overwritten'), 0)
-		AS overwritten,
-	coalesce(sum(n) FILTER (WHERE name = 'duplicate'), 0) AS duplicate,
-	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
-	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
-		AS unexplained,
-	coalesce(sum(n) FILTER (WHERE flags & 16), 0) AS after_exit,
-	coalesce(sum(n) FILTER (WHERE flags & 64), 0) AS conflict
+		- sum(n * (name IS NOT 'used')) AS used,
+	sum(n * (name = 'sample_lost')) AS sample_lost,
+	sum(n * (name = 'foreign')) AS foreign_session,
+	sum(n * (name = 'overwritten')) AS overwritten,
+	sum(n * (name = 'duplicate')) AS duplicate,
+	sum(n * (name = 'unjoinable')) AS unjoinable,
+	sum(n * (name = 'unexplained')) AS unexplained,
+	sum(n * (flags & 16 > 0)) AS after_exit,
+	sum(n * (flags & 64 > 0)) AS conflict
 FROM named
 
 -- name: check_across

@@ -118,45 +118,37 @@ SELECT (SELECT coalesce(sum(n), 0) FROM served_verdict
 
 -- name: served_check_requests
 WITH v AS (SELECT verdict AS name, n FROM served_verdict
-	WHERE kind = 'request')
-SELECT coalesce(sum(n), 0) AS requests,
-	coalesce(sum(n) FILTER (WHERE name NOT IN ('refused', 'unjoinable')),
-		0) AS with_cookie,
-	coalesce(sum(n) FILTER (WHERE name = 'matched'), 0) AS matched,
-	coalesce(sum(n) FILTER (WHERE name = 'chain_lost'), 0) AS chain_lost,
-	coalesce(sum(n) FILTER (WHERE name = 'exit_per_task'), 0)
-		AS exit_per_task,
-	coalesce(sum(n) FILTER (WHERE name = 'pending_end'), 0)
-		AS pending_end,
-	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
-	coalesce(sum(n) FILTER (WHERE name = 'refused'), 0) AS refused,
-	coalesce(sum(n) FILTER (WHERE name = 'stripped'), 0) AS stripped,
-	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
-		AS unexplained,
-	coalesce(sum(n) FILTER (WHERE name = 'before_opt_in'), 0)
-		AS before_opt_in,
-	coalesce(sum(n) FILTER (WHERE name = 'in_unwinder'), 0)
-		AS in_unwinder,
-	coalesce(sum(n) FILTER (WHERE name = 'unwinder_died'), 0)
-		AS unwinder_died,
-	coalesce(sum(n) FILTER (WHERE name = 'empty'), 0) AS empty,
+	WHERE kind = 'request'
+	UNION ALL SELECT '', 0) -- so that no sum is NULL
+SELECT sum(n) AS requests,
+	sum(n * (name NOT IN ('refused', 'unjoinable'))) AS with_cookie,
+	sum(n * (name = 'matched')) AS matched,
+	sum(n * (name = 'chain_lost')) AS chain_lost,
+	sum(n * (name = 'exit_per_task')) AS exit_per_task,
+	sum(n * (name = 'pending_end')) AS pending_end,
+	sum(n * (name = 'unjoinable')) AS unjoinable,
+	sum(n * (name = 'refused')) AS refused,
+	sum(n * (name = 'stripped')) AS stripped,
+	sum(n * (name = 'unexplained')) AS unexplained,
+	sum(n * (name = 'before_opt_in')) AS before_opt_in,
+	sum(n * (name = 'in_unwinder')) AS in_unwinder,
+	sum(n * (name = 'unwinder_died')) AS unwinder_died,
+	sum(n * (name = 'empty')) AS empty,
 	NULL AS after, NULL AS exec_between, NULL AS other_capture,
 	NULL AS reused_tid, NULL AS first_lost
 FROM v
 
 -- name: served_check_chains
-WITH v AS (SELECT verdict AS name, n FROM served_verdict WHERE kind = 'chain')
-SELECT coalesce(sum(n), 0) AS chains,
-	coalesce(sum(n) FILTER (WHERE name = 'used'), 0) AS used,
-	coalesce(sum(n) FILTER (WHERE name = 'sample_lost'), 0)
-		AS sample_lost,
-	coalesce(sum(n) FILTER (WHERE name = 'foreign'), 0) AS foreign_session,
-	coalesce(sum(n) FILTER (WHERE name = 'overwritten'), 0)
-		AS overwritten,
-	coalesce(sum(n) FILTER (WHERE name = 'duplicate'), 0) AS duplicate,
-	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
-	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
-		AS unexplained,
+WITH v AS (SELECT verdict AS name, n FROM served_verdict WHERE kind = 'chain'
+	UNION ALL SELECT '', 0) -- so that no sum is NULL
+SELECT sum(n) AS chains,
+	sum(n * (name = 'used')) AS used,
+	sum(n * (name = 'sample_lost')) AS sample_lost,
+	sum(n * (name = 'foreign')) AS foreign_session,
+	sum(n * (name = 'overwritten')) AS overwritten,
+	sum(n * (name = 'duplicate')) AS duplicate,
+	sum(n * (name = 'unjoinable')) AS unjoinable,
+	sum(n * (name = 'unexplained')) AS unexplained,
 	NULL AS after_exit, NULL AS conflict
 FROM v
 
