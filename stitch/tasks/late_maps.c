@@ -3,6 +3,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/table.h"
 #include "stitch/record.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/resolve.h"
@@ -264,13 +265,20 @@ COMPARE_BY(late_maps_order, struct late_map, process, from, start, end);
 
 void late_maps_sort(struct late_maps *lm)
 {
+	size_t first = 0; /* of the same process */
+
 	sort_items(lm->map, lm->n, late_maps_order);
 	for (size_t i = 0; i < lm->n; i++) {
 		struct late_map *m = &lm->map[i];
 
+		if (lm->map[first].process != m->process)
+			first = i;
 		m->reach = m->until;
-		if (i && m[-1].process == m->process && m[-1].reach > m->reach)
+		if (i > first && m[-1].reach > m->reach)
 			m->reach = m[-1].reach;
+		m->steady = m->listed && m->from == lm->map[first].from &&
+			    m->until == lm->map[first].until &&
+			    (i == first || m[-1].steady);
 	}
 }
 
@@ -309,19 +317,16 @@ static uint32_t late_maps_frame(struct frames *fr, const struct late_map *m,
 	return frames_frame(fr, &f);
 }
 
-uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
-			 uint32_t process, int64_t t, uint64_t mask,
-			 uint32_t raw)
+/* Returns what late_maps_again() does; until: how many mappings are of smaller
+ * processes, or of this one and not after t. */
+static uint32_t late_maps_resolve(struct late_maps *lm, struct frames *fr,
+				  uint32_t process, int64_t t, size_t until,
+				  uint64_t mask, uint32_t raw)
 {
 	const struct raw_chain was = *frames_get_raw(fr, raw);
 	/* Collects the mappings of a process that are valid at t, the newest
 	 * first. Returns how many. */
 	const struct late_map *map = lm->map;
-	/* those of smaller processes, or of this one and not after t */
-	size_t until = search_where(
-		lm->n, i,
-		map[i].process > process ||
-			(map[i].process == process && map[i].from > t));
 	size_t valid = 0;
 
 	for (size_t i = until; i-- > 0;) {
@@ -361,8 +366,35 @@ uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
 	return raw;
 }
 
+uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
+			 uint32_t process, int64_t t, uint64_t mask,
+			 uint32_t raw)
+{
+	const struct late_map *map = lm->map;
+	const size_t until = search_where(
+		lm->n, i,
+		map[i].process > process ||
+			(map[i].process == process && map[i].from > t));
+	const struct late_map *last = until ? &map[until - 1] : NULL;
+
+	if (!last || last->process != process)
+		return raw;
+	/* the same for each time that the list is valid */
+	const uint64_t key = hash_u64((uint64_t)process << 32 | raw);
+	const bool steady = last->steady && t < last->until;
+	uint32_t now = steady ? table_find_hash(&lm->known, key) : TABLE_NONE;
+
+	if (now == TABLE_NONE) {
+		now = late_maps_resolve(lm, fr, process, t, until, mask, raw);
+		if (steady)
+			table_add(&lm->known, key, now);
+	}
+	return now;
+}
+
 void late_maps_release(struct late_maps *lm)
 {
+	table_release(&lm->known);
 	free_all(lm->map, lm->valid);
 	memset(lm, 0, sizeof(*lm));
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/table.h"
+
 struct frames;
 struct process;
 struct region;
@@ -116,6 +118,8 @@ struct late_map {
 			* it; set by late_maps_sort() */
 	bool derived;
 	bool listed; /* mapped at `until`; before, no record says so */
+	bool steady; /* it and those before it of its process are listed, and
+		      * valid in the same time; set by late_maps_sort() */
 };
 
 struct late_maps {
@@ -125,6 +129,8 @@ struct late_maps {
 	bool full;		       /* there were more than are kept */
 	const struct late_map **valid; /* those of one time */
 	size_t cap_valid;
+	struct table known; /* hash of process and raw chain -> the answer, of
+			     * steady mappings */
 };
 
 /* Adds what became of r, which process p has mapped at r->t0; TIME_NONE: no
