@@ -3,7 +3,6 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 #include "stitch/record.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/resolve.h"
