@@ -605,25 +605,6 @@ static bool record_perf_may_end(void)
 	return caught >> (SIGTERM - 1) & 1;
 }
 
-/* Returns a pidfd of the program that perf has started, or is about to: it has
- * no other child. -1: there is none yet, or it cannot be told. */
-static int record_open_program(void)
-{
-	char name[64];
-	long pid = 0;
-
-	snprintf(name, sizeof(name), "/proc/%d/task/%d/children",
-		 (int)record_perf, (int)record_perf);
-	FILE *f = fopen(name, "re");
-
-	if (!f)
-		return -1;
-	const bool there = fscanf(f, "%ld", &pid) == 1;
-
-	fclose(f);
-	return there ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
-}
-
 /* Returns the status of the program, which perf passes on as a shell would. A
  * process or all CPUs have none, and Ctrl-C is how their recording ends. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
@@ -661,11 +642,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	/* Waits for perf, and copies meanwhile what ftrace has, and what may
 	 * keep threads from the CPU. */
 	struct pollfd ends[] = { { .fd = -1, .events = POLLIN },
-				 { .fd = -1, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
-	/* perf records to the end of the program, then writes for some tenths
-	 * of a second: of what starts then nothing tells the mappings */
-	bool stops = rings && !calls;
 	siginfo_t info = { .si_pid = 0 };
 	struct err err;
 
@@ -694,22 +671,13 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		if (cgroups && (want.pid || want.n_program))
 			cgroups_read_calls(cgroups, want.pid ?: record_perf,
 					   !want.pid);
-		if (stops && ends[2].fd < 0)
-			ends[2].fd = record_open_program();
 		/* without a pidfd, before Linux 5.3, the end is seen later */
 		if (!info.si_pid)
-			poll(ends, ends[1].revents ? 1 : ARRAY_SIZE(ends),
+			poll(ends, ends[1].revents ? 1 : 2,
 			     rings || want.pid || want.n_program ? LOOK_MS
 								 : READ_MS);
 		if (ends[1].revents && record_perf_may_end())
 			record_on_signal(SIGTERM);
-		if (stops && (ends[2].revents || record_asked)) {
-			rings_end(rings);
-			stops = false;
-			if (ends[2].fd >= 0)
-				close(ends[2].fd);
-			ends[2].fd = -1;
-		}
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		if (ends[i].fd >= 0)

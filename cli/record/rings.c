@@ -540,12 +540,6 @@ void rings_begin(const struct rings *r)
 	rings_put(r->of, "tracing_on", "1");
 }
 
-void rings_end(const struct rings *r)
-{
-	for (int i = 0; i < r->n; i++)
-		rings_put(&r->of[i], "tracing_on", "0");
-}
-
 /* Twice what a ring holds, as pages that are not full are read, too: a CPU on
  * which threads switch faster than its ring is copied would have no end. */
 int rings_drain(struct rings *r, struct err *err)
@@ -627,7 +621,8 @@ int rings_close(struct rings *r, bool *any, struct err *err)
 	r->ends = true;
 	if (r->armed)
 		pthread_join(r->arms, NULL);
-	rings_end(r);
+	for (int i = 0; i < r->n; i++)
+		rings_put(&r->of[i], "tracing_on", "0");
 	if (r->dir >= 0 && !r->failed && !rings_drain(r, err)) {
 		if (any)
 			*any = r->any;

@@ -9,7 +9,7 @@
  *
  * Order of calls: rings_open(), rings_start(), with calls rings_follow() and
  * rings_begin(), rings_drain() several times a second,
- * rings_end() if there is more to wait for, rings_close(). */
+ * rings_close(). */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -37,8 +37,6 @@ int rings_start(struct rings *r, struct err *err);
 void rings_follow(const struct rings *r, long tid);
 /* Begins to record: the tasks that are followed or, if there are none, all. */
 void rings_begin(const struct rings *r);
-/* Ends what is recorded; the rest is there to be copied. */
-void rings_end(const struct rings *r);
 /* Copies what the rings have, at most twice what they hold. Returns -1 and *err
  * when a write fails first: from then on nothing is copied; else 0. */
 int rings_drain(struct rings *r, struct err *err);
