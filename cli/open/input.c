@@ -125,15 +125,8 @@ static const char *input_several(const struct open_ask *ask, int argc,
 			return NULL;
 		if (ret || (argc == 1 && !database_set_chosen(&ask->choice)))
 			continue;
-		int missing = 0;
-
-		while (missing < argc && (clickhouse_is_url(argv[missing]) ||
-					  !access(argv[missing], F_OK)))
-			missing++;
 		if (input_is_followed(argv[i]))
 			input_wants_segment(argv[i], err);
-		else if (missing < argc)
-			err_set(err, ERR_IO, "%s: no such file", argv[missing]);
 		else
 			err_set(err, ERR_USAGE,
 				"%s: not a database; several databases are "

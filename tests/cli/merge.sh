@@ -304,7 +304,6 @@ refuse 1 'the file is empty' merge -f -o x.db empty.db
 refuse 1 'exists; use -f' merge -o two.db two
 refuse 2 'is what is read' merge -f -o one/1.db one/1.db one/2.db
 refuse 2 'not a database; several' report one/1.db "$cap/fp-1.data"
-refuse 1 'syscalls: no such file' latency "$cap/fp-1.data" syscalls
 refuse 2 '--since needs a time' report --since soon two
 refuse 2 '--since needs a time' report --since 200000d two
 refuse 2 '--from needs seconds' report --from soon two
