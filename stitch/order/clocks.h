@@ -13,9 +13,10 @@ enum clock_id clock_id_of(const char *name);
  * that NTP steers. Other clocks deviate by their own errors only. */
 bool clock_is_steered(enum clock_id id);
 /* Returns how many ns ago this machine had this time on a clock, less than 0:
- * it will have it; 0 if the clock cannot be asked. Those of perf and ftrace, a
- * few ms apart (kernel/sched/clock.c), are ahead of CLOCK_MONOTONIC_RAW (100 ms
- * in a KVM guest), which is used where perf events are not permitted. */
+ * it will have it; 0 if the clock cannot be asked. Those of ftrace are taken
+ * for perf's, and both for CLOCK_MONOTONIC_RAW where perf events are not
+ * permitted: in a KVM guest they were 16 ms apart, and 100 ms ahead of that
+ * (kernel/sched/clock.c). */
 int64_t clock_age(enum clock_id id, int64_t ns);
 /* Returns true if times are CPU cycles that must be converted to ns. */
 bool clock_is_raw(const struct source_info *info);

@@ -106,7 +106,8 @@ static inline bool image_is_before(const struct image *img)
 enum frame_flag {
 	FRAME_INFERRED = 1,   /* not recorded: caller found in the link
 			       * register or by a proof in code */
-	FRAME_UNCERTAIN = 2,  /* a mapping record may have been lost */
+	FRAME_UNCERTAIN = 2,  /* a mapping record may have been lost, or the
+			       * mapping was first listed after the sample */
 	FRAME_OLD_IMAGE = 4,  /* of the program before exec: until the new
 			       * program starts, the user registers are those
 			       * of the old one */

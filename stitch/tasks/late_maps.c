@@ -323,13 +323,12 @@ static uint32_t late_maps_resolve(struct late_maps *lm, struct frames *fr,
 				  uint64_t mask, uint32_t raw)
 {
 	const struct raw_chain was = *frames_get_raw(fr, raw);
-	/* Collects the mappings of a process that are valid at t, the newest
-	 * first. Returns how many. */
-	const struct late_map *map = lm->map;
 	size_t valid = 0;
 
+	/* Collects the mappings that are valid at t, the newest first. */
 	for (size_t i = until; i-- > 0;) {
-		const struct late_map *m = &map[i];
+		const struct late_map *m = &lm->map[i];
+
 		if (m->process != process || m->reach <= t)
 			break;
 		if (t >= m->until)
