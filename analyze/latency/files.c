@@ -69,6 +69,12 @@ struct files_type {
 	const char *machine;
 	uint32_t call; /* in text; 0: raw_syscalls, which has any */
 	bool enter, exit;
+	bool shares, listed; /* of LTTng's statedump: see files_take_state() */
+};
+
+/* A table of descriptors, and the process that had it at a time. */
+struct files_table {
+	int64_t address, pid, time; /* pid: -1 if several have it */
 };
 
 struct files_process {
@@ -115,6 +121,9 @@ struct files {
 	struct table by_fd; /* of last[], by process and descriptor */
 	uint32_t *last;	    /* changes, while they are read */
 	size_t n_last, cap_last;
+	struct table by_address; /* of fds[], while events are read */
+	struct files_table *fds;
+	size_t n_fds, cap_fds;
 	struct files_point *point;
 	size_t n_point, cap_point;
 	struct files_reading *reading;
@@ -142,8 +151,15 @@ static int files_read_types(struct files *f, struct store *db, bool *any,
 	*mem_add(f->type, f->n_type, f->cap_type) = (struct files_type){ 0 };
 	while (rows_step(r)) {
 		const char *name = rows_text(r, INTERVAL_TYPES_NAME);
-		struct files_type t = { 0 };
+		struct files_type t = {
+			.shares =
+				!strcmp(name, "lttng_statedump_process_state"),
+			.listed = !strcmp(name,
+					  "lttng_statedump_file_descriptor"),
+		};
 
+		if (t.shares || t.listed)
+			t.machine = "";
 		for (size_t i = 0; i < pair_kinds_n && !t.machine; i++) {
 			const struct pair_kind *k = &pair_kinds[i];
 			const char *rest;
@@ -434,6 +450,52 @@ static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 	o->does = FILES_NOTHING;
 }
 
+/* Returns whether records may be missing in a time. */
+static bool files_lost(const struct files *f, int64_t from, int64_t to)
+{
+	size_t i = search_where(f->losses->n, k,
+				!f->losses->row[k].has_to ||
+					f->losses->row[k].to >= from);
+
+	return i < f->losses->n && f->begun[i] <= to;
+}
+
+/* Takes what LTTng's statedump has of a process, and later of each descriptor.
+ * Before lttng-modules 2.12 the latter has the process, then the address of the
+ * table of descriptors, which each thread of the process has, too. */
+static void files_take_state(struct files *f, const struct files_type *t,
+			     int64_t time, const struct field_def *def,
+			     size_t n, const struct field *value)
+{
+	struct files_table own = { .time = time };
+	struct files_change c = { .time = time };
+	int64_t flags = files_number(def, n, value, "flags", 0, false);
+
+	own.address =
+		files_number(def, n, value, "file_table_address", 0, false);
+	own.pid = files_number(def, n, value, "pid", 0, false);
+	struct files_table *seen = mem_at(
+		f->fds, f->n_fds, f->cap_fds,
+		table_find_or_add(&f->by_address,
+				  hash_u64((uint64_t)own.address), f->n_fds));
+	const bool known = own.address != -1 && seen->address == own.address &&
+			   !files_lost(f, seen->time, time);
+
+	if (t->shares) {
+		/* of another process, it is from an earlier dump or shared */
+		if (known && seen->pid != own.pid)
+			own.pid = -1;
+		*seen = own;
+		return;
+	}
+	c.pid = own.pid >= 0 ? own.pid : known ? seen->pid : -1;
+	c.fd = (int32_t)files_number(def, n, value, "fd", 0, false);
+	c.name = files_path(f, def, n, value);
+	c.stays = flags >= 0 && !(flags & O_CLOEXEC);
+	if (c.pid >= 0 && c.fd >= 0 && c.name)
+		files_change(f, &c);
+}
+
 static int files_read_events(struct files *f, struct store *db, struct err *err)
 {
 	struct files_open *thread = NULL;
@@ -467,10 +529,16 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 		char name[CALLS_NAME];
 		size_t n;
 
-		if (!t || !o || !t->machine || o->tid <= 0 ||
+		const bool state = t && (t->shares || t->listed);
+
+		if (!t || !t->machine || (!state && (!o || o->tid <= 0)) ||
 		    (rc = payloads_fields(ps, &e, &value, err)) <= 0)
 			continue;
 		def = payloads_defs(ps, e.type, &n);
+		if (state) {
+			files_take_state(f, t, e.time, def, n, value);
+			continue;
+		}
 		bool big = !strcmp(t->machine, "s390x");
 
 		if (t->exit) {
@@ -515,8 +583,7 @@ struct files *files_load(struct store *db, struct err *err)
 	if (files_read_types(f, db, &any, err) ||
 	    files_read_readings(f, db, err) ||
 	    (any && (files_read_processes(f, db, err) ||
-		     !(f->losses = loss_rows_load(db, &filter_none, err)) ||
-		     files_read_events(f, db, err)))) {
+		     !(f->losses = loss_rows_load(db, &filter_none, err))))) {
 		files_free(f);
 		return NULL;
 	}
@@ -529,6 +596,10 @@ struct files *files_load(struct store *db, struct err *err)
 		if (i + 1 < f->losses->n)
 			lower_to(f->begun[i], f->begun[i + 1]);
 	}
+	if (any && files_read_events(f, db, err)) {
+		files_free(f);
+		return NULL;
+	}
 	return f;
 }
 
@@ -539,8 +610,9 @@ void files_free(struct files *f)
 	loss_rows_free(f->losses);
 	intern_release(&f->text);
 	table_release(&f->by_fd);
-	free_all(f->type, f->process, f->change, f->last, f->begun, f->point,
-		 f->reading, f);
+	table_release(&f->by_address);
+	free_all(f->type, f->process, f->change, f->last, f->fds, f->begun,
+		 f->point, f->reading, f);
 }
 
 /* ---- answers */
@@ -548,16 +620,6 @@ void files_free(struct files *f)
 int64_t files_process(const struct files *f)
 {
 	return f->process_asked;
-}
-
-/* Returns whether records may be missing in a time. */
-static bool files_lost(const struct files *f, int64_t from, int64_t to)
-{
-	size_t i = search_where(f->losses->n, k,
-				!f->losses->row[k].has_to ||
-					f->losses->row[k].to >= from);
-
-	return i < f->losses->n && f->begun[i] <= to;
 }
 
 /* Returns the last change of a descriptor of a process up to a time. */

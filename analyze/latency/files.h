@@ -3,12 +3,13 @@
  *
  * A call is known by its events, or by a reading of 'record --waits' while the
  * thread waited in it (cli/record/cgroups.h). Which file a descriptor was is
- * proved by the call that made it if the capture has that, no call since that
- * closed or replaced it, and no loss in between; else a reading in that wait
- * tells it, or nothing. Threads of a process share descriptors, a child begins
- * with those of its parent, and exec closes those that are to be closed then.
- * io_uring, and a child that shares its parent's descriptors (CLONE_FILES
- * without CLONE_THREAD), may close one unseen. */
+ * proved by the call that made it, or by LTTng's dump of the state, if the
+ * capture has that, no call since that closed or replaced it, and no loss in
+ * between; else a reading in that wait tells it, or nothing. Threads of a
+ * process share descriptors, a child begins with those of its parent, and exec
+ * closes those that are to be closed then. io_uring, and a child that shares
+ * its parent's descriptors (CLONE_FILES without CLONE_THREAD), may close one
+ * unseen. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
