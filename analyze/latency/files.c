@@ -460,9 +460,10 @@ static bool files_lost(const struct files *f, int64_t from, int64_t to)
 	return i < f->losses->n && f->begun[i] <= to;
 }
 
-/* Takes what LTTng's statedump has of a process, and later of each descriptor.
- * Before lttng-modules 2.12 the latter has the process, then the address of the
- * table of descriptors, which each thread of the process has, too. */
+/* Takes what LTTng's statedump has of a thread, and then of each descriptor:
+ * the latter has the process in older lttng-modules, and the address of the
+ * table of descriptors, which the former has, too, in newer ones (2.12 or so).
+ */
 static void files_take_state(struct files *f, const struct files_type *t,
 			     int64_t time, const struct field_def *def,
 			     size_t n, const struct field *value)
@@ -482,9 +483,13 @@ static void files_take_state(struct files *f, const struct files_type *t,
 			   !files_lost(f, seen->time, time);
 
 	if (t->shares) {
-		/* of another process, it is from an earlier dump or shared */
-		if (known && seen->pid != own.pid)
+		/* of another process, it is from an earlier dump, or shared */
+		if (known && seen->pid != own.pid) {
+			c.pid = seen->pid;
+			c.fd = ALL;
+			files_change(f, &c);
 			own.pid = -1;
+		}
 		*seen = own;
 		return;
 	}

@@ -86,8 +86,8 @@ grep -q 'sys_fsync(fd: 7) (descriptor 7: /etc/conf)' out && grep -q 'sys_fsync(f
 bad=$?
 say exec_closes_what_is_to_be_closed
 
-# LTTng's statedump has the descriptors of processes that opened them before: of a table that
-# processes have, before lttng-modules 2.12 of a process. Two with one table may close unseen.
+# LTTng's statedump has the descriptors that were opened before: behind the state of a thread, of
+# its table, in older ones of its process. Of two processes with one table each may close unseen.
 cat >dump.py <<'END'
 import struct, sys
 sys.path.insert(0, sys.argv[1])
@@ -111,8 +111,8 @@ def trace(name, old=False, shared=False, lost=False, late=False):
             ("syscall_entry_close", "u32 fd;"), ("syscall_exit_close", "s64 ret;"))):
         meta += hostile.event(fields, i, event)
     one.n = 0
-    state = b"".join(one(0, 7, struct.pack("<II", pid, pid) if old else struct.pack("<IIQ", pid, pid, table))
-                     for pid, table in ((100, TABLE), (200, TABLE if shared else TABLE + 64)))
+    state = [one(0, 7, struct.pack("<II", pid, pid) if old else struct.pack("<IIQ", pid, pid, table))
+             for pid, table in ((100, TABLE), (200, TABLE if shared else TABLE + 64))]
     files = b"".join(one(1, 7, struct.pack("<III" if old else "<QII", 100 if old else TABLE, fd, 2) + path)
                      for fd, path in ((3, b"/srv/wal\0"), (4, b"socket:[77]\0")))
     calls = b"".join(one(i, 100, struct.pack("<I", fd)) + one(i + 1, 100, bytes(8))
@@ -120,7 +120,7 @@ def trace(name, old=False, shared=False, lost=False, late=False):
     t = hostile.Trace(name)
     t.write("metadata", meta)
     t.write("s", b"".join(hostile.packet(body, seq=i, more=struct.pack("<Q", 5 * (lost and i > 0)))
-                          for i, body in enumerate((files, state, calls) if late else (state, files, calls))))
+                          for i, body in enumerate((files, b"".join(state), calls) if late else (state[0], files, state[1], calls))))
 
 trace("dump")
 trace("dump-old", old=True)
