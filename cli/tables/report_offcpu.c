@@ -214,7 +214,12 @@ static const struct label *report_offcpu_label(const struct report_offcpu *rp,
 	return has ? labels_get(rp->labels, id) : &none;
 }
 
-COMPARE_LARGEST_BY(compare_causes, struct cause_sum, ns, first);
+/* Threads of the kernel that wait for work come last: nobody waits for them. */
+COMPARE_FUNCTION(compare_causes, struct cause_sum,
+		 compare_numbers(x->cause == WAIT_KERNEL,
+				 y->cause == WAIT_KERNEL)
+			 ?: compare_numbers(y->ns, x->ns)
+			 ?: compare_numbers(x->first, y->first));
 
 static void print_causes(struct report_offcpu *rp)
 {

@@ -720,6 +720,8 @@ END
 "$B" report --off-cpu --json --limit 0 "$work/for.db" >"$work/said"
 [ "$(of_json "$work/said" 'sum(w["comm"] == "t" + (w["cause"] or "").replace(" ", "_") for w in r["longest"])')" = 11 ]
 ok "waits_are_for_what_is_innermost_in_them" $?
+is but_threads_of_the_kernel_without_work_come_last 'kernel work' \
+	"$(of_json "$work/said" 'r["causes"][-1]["cause"]')"
 
 # Of a wait without a kernel half the others at the same user stack tell, if
 # they agree: that is so of the first, and not of the third. They may agree in
