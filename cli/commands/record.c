@@ -370,6 +370,7 @@ static int cost_measure(const struct plan_wants *want,
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
 #define KEPT ((size_t)1 << 20)
+#define START_MS 2
 #define LOOK_MS 20
 #define LOOKS 4 /* rings hold a second, a busy one */
 #define READ_MS 1000
@@ -568,7 +569,7 @@ static void record_on_signal(int sig)
 
 /* Begins to record calls: of the program that comes by exec, or of the threads
  * of a process; of all, if there is neither. */
-static void record_follow(const struct rings *rings)
+static void record_follow(struct rings *rings)
 {
 	char path[64];
 	const struct dirent *e;
@@ -605,6 +606,30 @@ static bool record_perf_may_end(void)
 	return caught >> (SIGTERM - 1) & 1;
 }
 
+/* Returns whether the program of perf runs, its only child, which has its
+ * command line until the exec. Without CONFIG_PROC_CHILDREN it is taken to run.
+ */
+static bool record_program_runs(void)
+{
+	char name[64], line[2][1024];
+	size_t n[2] = { 0, 0 };
+	long pid[2] = { record_perf, 0 };
+
+	snprintf(name, sizeof(name), "/proc/%ld/task/%ld/children", pid[0],
+		 pid[0]);
+	FILE *f OWNED_FILE = fopen(name, "re");
+
+	if (f && fscanf(f, "%ld", &pid[1]) != 1)
+		return false;
+	for (int i = 0; pid[1] && i < 2; i++) {
+		snprintf(name, sizeof(name), "/proc/%ld/cmdline", pid[i]);
+		FILE *own OWNED_FILE = fopen(name, "re");
+
+		n[i] = own ? fread(line[i], 1, sizeof(line[i]), own) : 0;
+	}
+	return !n[0] || n[0] != n[1] || memcmp(line[0], line[1], n[0]) != 0;
+}
+
 /* Returns the status of the program, which perf passes on as a shell would. A
  * process or all CPUs have none, and Ctrl-C is how their recording ends. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
@@ -618,9 +643,21 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		if (signal(signals[i], record_on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	fflush(NULL);
-	if (want.pid || !want.n_program)
-		say("recording%s\n",
-		    want.seconds > 0 ? "" : "; Ctrl-C ends it");
+	/* Before its program perf lists for up to some seconds what processes
+	 * have mapped, and of those that start and end meanwhile nothing tells
+	 * the mappings: ftrace begins when perf wakes what is to become the
+	 * program, which has this name since perf 5.8. */
+	bool waits = rings && !calls && (want.n_program || want.seconds > 0);
+	const char *note = want.pid || !want.n_program
+				   ? want.seconds > 0 ? "" : "; Ctrl-C ends it"
+				   : NULL;
+
+	if (waits)
+		rings_begin_with(rings, "perf-exec");
+	else if (rings && !calls)
+		rings_begin(rings);
+	if (note && !waits)
+		say("recording%s\n", note);
 	record_perf = fork();
 	if (!record_perf) {
 		/* If this command is killed perf writes what it has and ends:
@@ -660,6 +697,15 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
 	       !waitid(P_PID, (id_t)record_perf, &info,
 		       WEXITED | WNOHANG | WNOWAIT)) {
+		if (waits && !record_program_runs()) {
+			poll(ends, 1, START_MS);
+			continue;
+		}
+		if (waits)
+			rings_begin(rings);
+		if (waits && note)
+			say("recording%s\n", note);
+		waits = false;
 		/* pages that are not full are copied, too */
 		if (rings && (calls || looks++ % LOOKS == 0) &&
 		    rings_drain(rings, &err))

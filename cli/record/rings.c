@@ -25,6 +25,7 @@
 #define RINGS_MB 256 /* for all */
 #define PERF_MB 4    /* of perf's buffers next to them */
 #define PAGES 16     /* that are written at once */
+#define WAKES "events/sched/sched_waking/trigger"
 /* Kernel stacks of each event in ARM_MS, for each CPU: the kernel takes 1.5 us
  * for one, which is 8 % of what a busy redis does; 1,000 a second are 0.15 %.
  */
@@ -52,6 +53,8 @@ struct rings {
 	long size; /* of a CPU's ring, bytes */
 	int cpus;
 	long stacks; /* RINGS_STACKS_MOST of all CPUs */
+	bool waits;  /* rings_begin_with() */
+	bool begun;  /* rings_begin() */
 	pthread_t arms;
 	bool armed;	  /* there is that thread, */
 	atomic_bool ends; /* and it is to end */
@@ -295,6 +298,7 @@ static bool rings_make_instance(struct rings *r, long larger)
 	in->lock = open(in->at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r->n++;
 	if (in->lock >= 0 && !flock(in->lock, LOCK_EX | LOCK_NB) &&
+	    rings_put(in, "tracing_on", "0") &&
 	    rings_put(in, "trace_clock", "mono") &&
 	    rings_put(in, "buffer_size_kb", kb))
 		return true;
@@ -352,7 +356,6 @@ static int rings_start_calls(struct rings *r, const char *calls,
 			       "functions and on their returns tell the same: "
 			       "'perf probe NAME', 'perf probe NAME%%return', "
 			       "'perf record -e \"probe:*\" PROGRAM'");
-	rings_put(in, "tracing_on", "0");
 	/* of children, too; of switches all are needed, as one that is left out
 	 * cannot be distinguished from one that is lost */
 	rings_put(in, "options/function-fork", "1");
@@ -459,9 +462,13 @@ static void *rings_arm_often(void *arg)
 {
 	const struct rings *r = arg;
 	const struct timespec wait = { .tv_nsec = ARM_MS * 1000000L };
+	bool waits = r->waits;
 
 	while (!r->ends) {
 		rings_arm(r);
+		for (int i = 0; i < r->n && waits; i++)
+			rings_put(&r->of[i], WAKES, "!traceon");
+		waits = false;
 		nanosleep(&wait, NULL);
 	}
 	return NULL;
@@ -521,9 +528,7 @@ int rings_start(struct rings *r, struct err *err)
 			return err_set(err, ERR_IO, "%s/%s: %s", in->at, name,
 				       strerror(errno));
 	}
-	/* after the events: a trigger writes the stack of one that is off */
 	r->stacks = RINGS_STACKS_MOST * sysconf(_SC_NPROCESSORS_ONLN);
-	rings_arm(r);
 	return 0;
 }
 
@@ -535,9 +540,24 @@ void rings_follow(const struct rings *r, long tid)
 	rings_put(r->of, "set_ftrace_pid", text);
 }
 
-void rings_begin(const struct rings *r)
+void rings_begin(struct rings *r)
 {
-	rings_put(r->of, "tracing_on", "1");
+	for (int i = 0; i < r->n; i++)
+		rings_put(&r->of[i], "tracing_on", "1");
+	/* after the events: a trigger writes the stack of one that is off; and
+	 * not before, as it counts what is not recorded, too */
+	rings_arm(r);
+	r->begun = true;
+}
+
+void rings_begin_with(struct rings *r, const char *comm)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "traceon if comm == \"%s\"", comm);
+	for (int i = 0; i < r->n; i++)
+		rings_put(&r->of[i], WAKES, text);
+	r->waits = true;
 }
 
 /* Twice what a ring holds, as pages that are not full are read, too: a CPU on
@@ -553,7 +573,7 @@ int rings_drain(struct rings *r, struct err *err)
 				2 * (uint64_t)r->size);
 	}
 	/* not before perf was started, as a fork knows no other thread */
-	if (!r->armed && !r->calls && !r->ends)
+	if (!r->armed && r->begun && !r->calls && !r->ends)
 		r->armed = !pthread_create(&r->arms, NULL, rings_arm_often, r);
 	return r->failed ? err_set(err, ERR_IO, "%s: %s", r->folder,
 				   strerror(r->failed))
