@@ -742,6 +742,46 @@ static void stitch_take_map(struct stitch *st)
 				       &rec->map);
 }
 
+/* Kernel code appears or disappears. Of trampolines and dispatchers of BPF the
+ * kernel tells a page, whatever they have of it (bpf_image_ksym_add() in
+ * kernel/bpf/trampoline.c), and so does perf of those that were there before.
+ * Since Linux 6.9 other trampolines and programs are in the same page. */
+static void stitch_take_ksymbol(struct stitch *st)
+{
+	const struct record *rec = st->rec;
+	struct space *over = &st->own->over;
+	const struct space_owner own = tasks_kernel_owner(st->tasks);
+	struct region r = {
+		.start = rec->ksymbol.addr,
+		.end = rec->ksymbol.addr + rec->ksymbol.len,
+		.t0 = record_time(rec),
+	};
+	const bool gone = rec->flags & REC_F_GONE;
+	uint64_t below, above;
+
+	if (skip_wrapping_range(st, r.start, r.end) ||
+	    (!rec->ksymbol.len && !gone))
+		return;
+	const struct region *was = space_find(over, r.start, TIME_NONE);
+	const bool page = rec->ksymbol.type == 1 &&
+			  strncmp(rec->ksymbol.name, "bpf_prog_", 9) != 0;
+
+	if (gone && page)
+		r.end = was && was->start == r.start ? was->end : r.start;
+	/* what begins inside of another one is behind its end */
+	if (!gone && was && was->since <= r.t0)
+		space_unmap(over, r.start, was->end, r.t0, &own);
+	if (gone) {
+		space_unmap(over, r.start, r.end, r.t0, &own);
+		return;
+	}
+	space_hole(over, r.start, &below, &above);
+	if (page && above && above < r.end)
+		r.end = above;
+	r.image = resolve_ksymbol_image(st->resolve, rec);
+	stitch_map_kernel(st, &r, true);
+}
+
 static void stitch_take_record(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -763,25 +803,7 @@ static void stitch_take_record(struct stitch *st)
 	else if (k == REC_MAP)
 		stitch_take_map(st);
 	else if (k == REC_KSYMBOL) {
-		struct per_source *ps = st->own;
-		struct region r = {
-			.start = rec->ksymbol.addr,
-			.end = rec->ksymbol.addr + rec->ksymbol.len,
-			.t0 = record_time(rec),
-		};
-
-		if (skip_wrapping_range(st, r.start, r.end))
-			return;
-		if (rec->flags & REC_F_GONE) {
-			struct space_owner own = tasks_kernel_owner(st->tasks);
-
-			space_unmap(&ps->over, r.start, r.end, r.t0, &own);
-			return;
-		}
-		if (!rec->ksymbol.len)
-			return;
-		r.image = resolve_ksymbol_image(st->resolve, rec);
-		stitch_map_kernel(st, &r, true);
+		stitch_take_ksymbol(st);
 	} else if (k == REC_COMM) {
 		int64_t t = record_time(st->rec);
 

@@ -9,6 +9,7 @@
  *         [period=N] [frames=N: the kernel keeps no more]
  *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [ino=] [maj=]
  *        [min=] [gen=] [time=] [cpu=] [last: perf listed no further one]
+ *   ksymbol start= len= name= [time=] [cpu=] [gone]   of BPF
  *   comm pid= tid= name= [exec] [time=] [cpu=]
  *   fork|exit pid= tid= ppid= ptid= time= cpu=
  *   sample [event=NAME] pid= tid= cpu= time= [ip=] [k=A,..] [u=A,..]
@@ -278,6 +279,19 @@ static void add_mmap(const struct line *l)
 	end_with_trailer(l);
 }
 
+static void mkcap_add_ksymbol(const struct line *l)
+{
+	struct pb *b = &cap.data;
+	mkcap_rec(17 /* PERF_RECORD_KSYMBOL */, 0);
+	mktext_put64(b, l, "start", 0);
+	mktext_put32(b, l, "len", 0x1000);
+	/* two halves of a word: type and flags */
+	pb_u16(b, 1);
+	pb_u16(b, mktext_find(l, "gone") ? 1 : 0);
+	pb_str(b, mktext_need(l, "name"));
+	end_with_trailer(l);
+}
+
 static void mkcap_add_comm(const struct line *l)
 {
 	struct pb *b = &cap.data;
@@ -367,6 +381,7 @@ static void mkcap_add(const struct line *l)
 		{ "sample", add_sample },
 		{ "chain", add_deferred },
 		{ "mmap", add_mmap },
+		{ "ksymbol", mkcap_add_ksymbol },
 		{ "comm", mkcap_add_comm },
 		{ "fork", add_task },
 		{ "exit", add_task },

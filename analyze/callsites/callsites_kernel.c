@@ -18,6 +18,8 @@ enum kernel_way {
 	WAY_JUMP,	 /* its return address is after no call */
 	WAY_REPLACED,	 /* put in the place of a return address */
 	WAY_GONE,	 /* its code is no more after the boot */
+	WAY_TRAMPOLINE,	 /* of BPF, by its ksymbol: its code is not recorded */
+	WAY_TRAMPOLINED, /* a function that only these call */
 };
 
 /* Linux 6.1 to 7.2, by their stacks; the code is in
@@ -76,6 +78,10 @@ static const struct kernel_place {
 	{ "*return_to_handler", START_UNKNOWN, WAY_REPLACED },
 	{ "*rethook_trampoline", START_UNKNOWN, WAY_REPLACED },
 	{ "*kretprobe_trampoline", START_UNKNOWN, WAY_REPLACED },
+	{ "__bpf_prog_enter*", START_UNKNOWN, WAY_TRAMPOLINED },
+	{ "__bpf_prog_exit*", START_UNKNOWN, WAY_TRAMPOLINED },
+	{ "__bpf_tramp_enter", START_UNKNOWN, WAY_TRAMPOLINED },
+	{ "__bpf_tramp_exit", START_UNKNOWN, WAY_TRAMPOLINED },
 };
 
 static const struct kernel_place *callsites_kernel_place(const char *name)
@@ -157,6 +163,9 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 			&p->code->image[bare_code_frame(p->code, i)->image];
 		struct spot *s = &p->spot[i];
 
+		if (c->img.kind == IMAGE_BPF &&
+		    !strncmp(c->img.path, "bpf_trampoline_", 15))
+			s->way = WAY_TRAMPOLINE;
 		if (c->img.kind != IMAGE_KERNEL || c->status != IMAGE_NAMED)
 			continue;
 		const char *name =
@@ -183,8 +192,11 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 		 * function */
 		if (strstr(name, ".cold"))
 			continue;
-		/* its own address stands where a return address was */
-		if (at.is && at.is->way == WAY_REPLACED && at.from) {
+		/* its own address stands where a return address was, or is
+		 * innermost */
+		if (at.is && at.from &&
+		    (at.is->way == WAY_REPLACED ||
+		     at.is->way == WAY_TRAMPOLINED)) {
 			at.from--;
 			at.size++;
 		}
@@ -333,6 +345,43 @@ static uint8_t callsites_kernel_open(const struct pass *p, uint32_t stack)
 		       : s->open;
 }
 
+/* Returns whether a return address is behind what a tracer made a call of its
+ * code at the start of a function of x86, which may have endbr64 before. */
+static bool callsites_is_traced_entry(const struct spot *s)
+{
+	return (s->traced || s->site.kind == CALLSITE_DIRECT) &&
+	       (s->into == 6 || s->into == 10);
+}
+
+/* Returns whether a trampoline of BPF calls the function of the innermost frame
+ * of this stack: a program, what the kernel has for these, or the function in
+ * whose place it was called or at whose start it was entered (since Linux 6.19
+ * by a jump). In the latter case frame pointers would lead past a caller. */
+static bool callsites_is_trampolined(const struct pass *p,
+				     const struct stack *n, bool tables)
+{
+	const struct spot *s = &p->spot[n->frame];
+	const struct stack *by = bare_code_stack(p->code, n->parent);
+
+	if (p->spot[by->frame].way != WAY_TRAMPOLINE || !by->parent)
+		return false;
+	const struct stack *out = bare_code_stack(p->code, by->parent);
+	const struct spot *from = &p->spot[out->frame];
+	const bool entry = callsites_is_traced_entry(from);
+
+	if (entry && !tables)
+		return false;
+	if (callsites_image(p, n->frame)->kind == IMAGE_BPF)
+		return s->way != WAY_TRAMPOLINE;
+	return s->way == WAY_TRAMPOLINED ||
+	       from->site.kind == CALLSITE_INDIRECT ||
+	       (s->into &&
+		callsites_image(p, n->frame) ==
+			callsites_image(p, out->frame) &&
+		s->off - s->into == (entry ? from->off - from->into
+					   : from->site.target - 1));
+}
+
 void callsites_judge_kernel(struct pass *p, uint32_t stack)
 {
 	struct known_stack *k = &p->stack[stack];
@@ -359,8 +408,13 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 
 	k->wrong = p->stack[parent].wrong || kind == CALLSITE_NO_CODE ||
 		   (kind == CALLSITE_NO_CALL && !interrupted && !traced);
-	k->unsure =
-		p->stack[parent].unsure || ((!kind || traced) && !interrupted);
+	const bool led =
+		callsites_is_trampolined(p, n, k->tables) ||
+		(p->spot[n->frame].way == WAY_TRAMPOLINE && k->tables &&
+		 callsites_is_traced_entry(&p->spot[out->frame]));
+
+	k->unsure = p->stack[parent].unsure ||
+		    ((!kind || traced) && !interrupted && !led);
 	k->hole = p->stack[parent].hole;
 	k->image = p->stack[parent].image;
 	if (!k->image && !kind && p->spot[out->frame].open == JUDGED_NO_FILE)

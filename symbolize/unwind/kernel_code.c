@@ -474,9 +474,15 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 
 	if (n < before)
 		return CALLSITE_UNCHECKED;
+	size_t i = search_where(k->n_patch, m, k->patch[m].addr >= addr - 5);
+
 	switch (call_insn_before(k->ef->machine, k->ef->big, code, before,
 				 n - before, addr, &target)) {
 	case CALL_DIRECT:
+		/* of a thunk, in .retpoline_sites */
+		if (k->ef->machine == EM_X86_64 && i < k->n_patch &&
+		    k->patch[i].addr == addr - 5 && !k->patch[i].by)
+			return CALLSITE_INDIRECT;
 		/* one that the kernel has not relocated yet leads to itself */
 		if (kernel_code_runs_at(k, target) ||
 		    (k->ef->type == ET_REL && target - addr + 8 <= 8)) {
@@ -493,8 +499,7 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 	case CALL_NONE:
 		break;
 	}
-	size_t i = search_where(k->n_patch, m, k->patch[m].addr >= addr);
-
+	i = search_where(k->n_patch, m, k->patch[m].addr >= addr);
 	while (i-- > 0 && addr - k->patch[i].addr <= PATCH_LEN)
 		if (addr - k->patch[i].addr <= k->patch[i].len &&
 		    kernel_patch_calls(k, &k->patch[i], addr))

@@ -70,6 +70,9 @@ perhaps: pop	%rbp
 tracer:	ret
 	fn	return_to_handler
 	ret
+	fn	__bpf_prog_enter_recur
+	nop
+enter:	ret
 	fn	_etext
 	ret
 	.section .rodata, "a"
@@ -162,7 +165,68 @@ is "script marks it" 7 "$("$B" script --marks false.db | grep -c 'fabricated')"
 is "and of merged ones" "unchecked 1, whole 10, fabricated 7" "$(classes merged.db)"
 is "of the capture, without a database" "whole 1, fabricated 8" "$(classes --vmlinux vmlinux --kallsyms kallsyms false.data)"
 
+# a trampoline of BPF: nothing but its name and place is recorded
+tramp=0xffffffffc0200020
+trampoline() { # trampoline FILE: of the chains on standard input
+	capture "$1"
+	sed -i "s/^mmap.*/&\nksymbol start=0xffffffffc0200000 len=0x1000 name=bpf_trampoline_6442537355\nksymbol start=0xffffffffc0300000 len=0x1000 name=bpf_prog_00_x/" "$1.txt"
+	"$MKCAP" "$1.txt" "$1.data"
+}
+through="enter $tramp traced syscall entry
+called $tramp traced syscall entry
+_text called $tramp traced syscall entry
+timer middle $tramp traced syscall entry
+_text $tramp direct syscall entry
+within $tramp called syscall entry
+within called $tramp traced syscall entry"
+echo "$through" | trampoline through
+read_it through
+is "halves through a trampoline of BPF are judged by their other frames" "whole 7" "$(classes through.db)"
+trampoline beside <<E
+_text syscall $tramp traced syscall entry
+called $tramp syscall entry
+_text called $tramp direct syscall entry
+timer $tramp traced syscall entry
+_text 0xffffffffc0300010 $tramp traced syscall entry
+$tramp traced syscall entry
+called $tramp
+E
+read_it beside
+is "not where it calls another function or is entered elsewhere, nor where it is interrupted" \
+	"unchecked 7" "$(classes beside.db)"
+trampoline wrong <<E
+_text middle $tramp traced syscall entry
+called $tramp middle syscall entry
+called $tramp traced middle entry
+E
+read_it wrong
+is "and a frame that never was is found" "fabricated 3" "$(classes wrong.db)"
+sed 's/^ksymbol.*/& gone/' through.txt >gone.txt
+"$MKCAP" gone.txt gone.data
+read_it gone
+is "nor where it was no more" "unchecked 7" "$(classes gone.db)"
+
+# of these the kernel tells a page, wherever in it they are: since Linux 6.9 beside programs
+{
+	sed -n 1,/^mmap/p through.txt
+	echo "ksymbol start=0xffffffffc0200200 len=0x80 name=bpf_prog_11_a
+ksymbol start=0xffffffffc0200300 len=0x1000 name=bpf_trampoline_2
+ksymbol start=0xffffffffc0200100 len=0x1000 name=bpf_trampoline_1
+ksymbol start=0xffffffffc0200400 len=0x80 name=bpf_prog_22_b
+sample pid=100 tid=100 cpu=1 time=1000 k=0xffffffffc0200110,0xffffffffc0200210,0xffffffffc0200290,0xffffffffc0200310,0xffffffffc0200410,0xffffffffc0200490
+ksymbol start=0xffffffffc0200100 len=0x1000 name=bpf_trampoline_1 gone time=2000
+ksymbol start=0xffffffffc0200200 len=0x80 name=bpf_prog_11_a gone time=2000
+sample pid=100 tid=100 cpu=1 time=3000 k=0xffffffffc0200110,0xffffffffc0200210,0xffffffffc0200310,0xffffffffc0200410"
+} >page.txt
+"$MKCAP" page.txt page.data
+is "programs beside trampolines have their own names" \
+	"bpf_trampoline_1 bpf_prog_11_a [unknown] bpf_trampoline_2 bpf_prog_22_b [unknown] [unknown] [unknown] bpf_trampoline_2 bpf_prog_22_b" \
+	"$("$B" script -F ip,sym page.data | awk 'NF { printf "%s%s", sep, $2; sep = " " }')"
+
 kernel framed
+read_it through framed
+is "with frame pointers, which lead past who called a traced function, not where they do" \
+	"unchecked 1, whole 1, caller missing (further out) 1, caller missing 4" "$(classes through.db)"
 capture bare <<E
 within direct syscall entry
 called2 direct syscall entry
