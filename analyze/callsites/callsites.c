@@ -619,6 +619,8 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 		return JUDGED_MAPPINGS;
 	if (p->code->image[image].img.kind == IMAGE_UNKNOWN_USER)
 		return callsites_why_open(p, s->frame);
+	if (p->code->image[image].img.kind == IMAGE_GUEST)
+		return JUDGED_GUEST;
 	if (p->place[image].other)
 		return JUDGED_OTHER_FILE;
 	if (callsites_is_by_other(p, stack))
@@ -675,7 +677,7 @@ static enum judged callsites_judge(const struct pass *p,
 	      callsites_may_be_tabled(
 		      p, bare_code_stack(p->code, c->stack)->frame))))
 		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
-	if (simple <= JUDGED_CALLER)
+	if (simple <= JUDGED_CALLER || simple == JUDGED_GUEST)
 		return simple;
 	/* What is missing is so, whatever the frames further out are. Behind a
 	 * function that has its frame there was a call in tail position: no

@@ -48,4 +48,4 @@ WORDS_FUNCTION(
 	[JUDGED_EARLY_NO_SFRAME] = "ends early (no .sframe)",
 	[JUDGED_EARLY_SFRAME] = "ends early (.sframe not registered)",
 	[JUDGED_EARLY_SIGNED] = "ends early (signed address)",
-	[JUDGED_FULL] = "cut (full)");
+	[JUDGED_FULL] = "cut (full)", [JUDGED_GUEST] = "not judged (guest)");

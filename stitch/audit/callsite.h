@@ -107,8 +107,9 @@ enum judged {
 	JUDGED_EARLY_SFRAME,
 	JUDGED_EARLY_SIGNED, /* open, too: an address is signed, and not known
 			      */
-	JUDGED_FULL, /* of a kernel's half: as NO_START, and no more frames are
-		      * kept */
+	JUDGED_FULL,  /* of a kernel's half: as NO_START, and no more frames are
+		       * kept */
+	JUDGED_GUEST, /* nothing but the address that was hit in a guest */
 };
 
 /* Would a stack dump end in this innermost frame, or not much further? start,
