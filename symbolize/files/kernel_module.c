@@ -10,8 +10,11 @@
  * all sections do.
  *
  * What boots has, on x86, the stripped vmlinux as its payload, since version
- * 2.08 of the boot protocol (Documentation/arch/x86/boot.rst). Others have code
- * without sections. */
+ * 2.08 of the boot protocol (Documentation/arch/x86/boot.rst). On arm64 it is
+ * the memory of the kernel from _text on
+ * (Documentation/arch/arm64/booting.rst), packed or not, or in a program of EFI
+ * (drivers/firmware/efi/libstub/ zboot-header.S). That of s390x is not read: it
+ * is not told where it is. */
 #include "symbolize/files/kernel_module.h"
 
 #include <gelf.h>
@@ -41,6 +44,13 @@
 #define BOOT_PAYLOAD 0x248
 #define BOOT_PAYLOAD_LEN 0x24c
 #define BOOT_SECTOR 512
+/* And of the others. */
+#define ZBOOT_MAGIC 4
+#define ZBOOT_PAYLOAD 8
+#define ZBOOT_PAYLOAD_LEN 12
+#define ARM64_MAGIC 0x38
+/* Smaller than what is between _text and _stext. */
+#define PAD_MAX 4096
 
 bool kernel_module_name(const char *path, char *buf, size_t size)
 {
@@ -99,16 +109,27 @@ void kernel_module_layout(const struct elf_file *ef UNUSED,
 static void kernel_packed_find(struct bytes *file, struct bytes *out)
 {
 	uint8_t sectors, first;
+	char zimg[4];
 	uint32_t magic, off, len;
 
-	*out = *file;
-	if (bytes_peek(file, BOOT_SECTORS, &sectors, 1) ||
-	    bytes_peek_u32(file, BOOT_MAGIC, &magic) || magic != BOOT_HDRS ||
-	    bytes_peek_u32(file, BOOT_PAYLOAD, &off) ||
-	    bytes_peek_u32(file, BOOT_PAYLOAD_LEN, &len))
-		return;
-	const uint64_t at = ((uint64_t)sectors + 1) * BOOT_SECTOR + off;
+	uint64_t at;
 
+	*out = *file;
+	if (!bytes_peek(file, ZBOOT_MAGIC, zimg, sizeof(zimg)) &&
+	    !memcmp(zimg, "zimg", sizeof(zimg))) {
+		if (bytes_peek_u32(file, ZBOOT_PAYLOAD, &off) ||
+		    bytes_peek_u32(file, ZBOOT_PAYLOAD_LEN, &len))
+			return;
+		at = off;
+	} else {
+		if (bytes_peek(file, BOOT_SECTORS, &sectors, 1) ||
+		    bytes_peek_u32(file, BOOT_MAGIC, &magic) ||
+		    magic != BOOT_HDRS ||
+		    bytes_peek_u32(file, BOOT_PAYLOAD, &off) ||
+		    bytes_peek_u32(file, BOOT_PAYLOAD_LEN, &len))
+			return;
+		at = ((uint64_t)sectors + 1) * BOOT_SECTOR + off;
+	}
 	if (bytes_peek(file, at, &first, 1) || len < 4 ||
 	    bytes_skip(file, at, NULL))
 		return;
@@ -134,8 +155,59 @@ static void *kernel_packed_unpack(const struct symbolizer *sy, const char *path,
 	return mem;
 }
 
+/* Returns the memory of a kernel of arm64 as perf copies that of a running one,
+ * if the build-id of the image is in a note of it, and perf has mapped all of
+ * it: from _text to _edata, after which there may be some padding. */
+static struct elf_file *kernel_flat_open(const struct image *img,
+					 const void *flat, size_t n)
+{
+	static const uint32_t note[] = { 4, sizeof(img->id), NT_GNU_BUILD_ID,
+					 0x00554e47 /* "GNU" */ };
+	unsigned char want[sizeof(note) + sizeof(img->id)];
+	const Elf64_Ehdr eh = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			     ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE,
+		.e_machine = EM_AARCH64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(eh),
+		.e_ehsize = sizeof(eh),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
+	};
+	const Elf64_Phdr ph = {
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_offset = sizeof(eh) + sizeof(ph),
+		.p_vaddr = img->start,
+		.p_filesz = n,
+		.p_memsz = n,
+	};
+
+	memcpy(want, note, sizeof(note));
+	memcpy(want + sizeof(note), img->id, sizeof(img->id));
+	if (img->id_len != sizeof(img->id) || bytes_must_swap(false) ||
+	    img->len > n || n - img->len >= PAD_MAX ||
+	    !memmem(flat, n, want, sizeof(want)))
+		return NULL;
+	unsigned char *core = mem_new(ph.p_offset + n, 1);
+
+	memcpy(core, &eh, sizeof(eh));
+	memcpy(core + sizeof(eh), &ph, sizeof(ph));
+	memcpy(core + ph.p_offset, flat, n);
+	struct elf_file *ef =
+		elf_file_unpacked(core, ph.p_offset + n, img->path, NULL);
+
+	if (ef) {
+		memcpy(ef->id, img->id, sizeof(ef->id));
+		ef->id_len = sizeof(ef->id);
+	}
+	return ef;
+}
+
 static struct elf_file *kernel_packed_open(const struct symbolizer *sy,
-					   const char *path)
+					   const char *path,
+					   const struct image *img)
 {
 	struct elf_file *ef = elf_file_open(path, NULL);
 	struct bytes file, b;
@@ -147,7 +219,17 @@ static struct elf_file *kernel_packed_open(const struct symbolizer *sy,
 	bytes_init(&file, packed, len, path, 0, bytes_must_swap(false));
 	kernel_packed_find(&file, &b);
 	void *mem = kernel_packed_unpack(sy, path, &b, &len);
+	char magic[4];
 
+	if (mem)
+		bytes_init(&b, mem, len, path, 0, bytes_must_swap(false));
+	if (img->kind == IMAGE_KERNEL &&
+	    !bytes_peek(&b, ARM64_MAGIC, magic, sizeof(magic)) &&
+	    !memcmp(magic, "ARM\x64", sizeof(magic))) {
+		ef = kernel_flat_open(img, b.pos, bytes_left(&b));
+		free(mem);
+		return ef;
+	}
 	return mem ? elf_file_unpacked(mem, len, path, NULL) : NULL;
 }
 
@@ -221,7 +303,7 @@ struct elf_file *kernel_module_open(struct symbolizer *sy,
 		locate_module(sy, img, path, &p);
 	}
 	for (size_t i = 0; i < p.n && !ef; i++) {
-		ef = kernel_packed_open(sy, p.path[i]);
+		ef = kernel_packed_open(sy, p.path[i], img);
 		if (ef && img->id_len &&
 		    !elf_same_id(ef->id, ef->id_len, img->id, img->id_len)) {
 			elf_file_close(ef);

@@ -34,6 +34,8 @@
 #define NOWHERE ((uint64_t)1 << 30)
 /* Bytes of a function in which it may set its frame. */
 #define FRAME_CODE_WINDOW 4096
+/* Fewer entries in a row may be something else. */
+#define ALTS_MIN 500
 #define TABLE_MAX ((uint64_t)64 << 20)
 /* Kernels with unwind tables have these in kallsyms and their configuration. */
 #define ORC_SYMBOL " __start_orc_unwind\n"
@@ -55,7 +57,9 @@ struct kernel_code {
 	struct kernel_patch *patch; /* by address */
 	size_t n_patch, cap_patch;
 	uint64_t text, end; /* of offset 0, and after the last section */
-	bool live;	    /* it is as it ran, at the addresses of that boot */
+	/* It has the addresses of that boot, and is as it ran if no patch is
+	 * listed. */
+	bool live;
 	bool tables;
 };
 
@@ -205,6 +209,39 @@ static void kernel_code_take_alts(struct kernel_code *k)
 	free(l.buf);
 }
 
+/* The memory of a kernel of arm64 does not say where the list is: it is the
+ * longest one in it of such entries, of which Debian's have 28,000 (7.2). */
+static void kernel_code_find_alts(struct kernel_code *k)
+{
+	const struct kernel_alt_form form = { EM_AARCH64, 12, 10, 11 };
+	const struct segment *s = k->ef->seg;
+	struct kernel_list l = { .buf = mem_new(s->filesz, 1),
+				 .addr = s->vaddr };
+	struct kernel_patch p;
+	uint64_t first = 0, most = 0;
+
+	bytes_init(&l.b, l.buf, elf_read(k->ef, s->off, l.buf, s->filesz), "",
+		   0, k->ef->swap);
+	for (uint64_t off = 0, n; off < bytes_left(&l.b);
+	     off += n < ALTS_MIN ? 4 : n * form.size) {
+		/* zeros would be of their own place */
+		for (n = 0; kernel_code_read_alt(k, &l, &form,
+						 off + n * form.size, &p) &&
+			    p.addr != l.addr + off + n * form.size &&
+			    p.len % 4 == 0 && (p.by_len == p.len || !p.by_len);)
+			n++;
+		if (n > most) {
+			most = n;
+			first = off;
+		}
+	}
+	for (uint64_t n = 0; most >= ALTS_MIN && n < most; n++) {
+		kernel_code_read_alt(k, &l, &form, first + n * form.size, &p);
+		*mem_add(k->patch, k->n_patch, k->cap_patch) = p;
+	}
+	free(l.buf);
+}
+
 /* ---- what ran */
 
 /* Returns whether a file has a text in it, as the kernel's configuration or
@@ -329,6 +366,7 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				      ? kernel_module_open(sy, img, &other)
 				      : code_bytes_find_file(sy, img, &said);
 	bool tables = false;
+	bool flat = false;
 	uint64_t unused, size;
 
 	if (ef && (img->kind == IMAGE_MODULE ? ef->type != ET_REL
@@ -338,10 +376,13 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 	}
 	if (!ef)
 		ef = kernel_code_open_core(sy, img, &tables, &size);
-	const bool live = ef && ef->type == ET_CORE;
 	/* last, as it takes up to a second to decompress it */
-	if (!ef && img->kind == IMAGE_KERNEL && img->id_len)
+	if (!ef && img->kind == IMAGE_KERNEL && img->id_len) {
 		ef = kernel_module_open(sy, img, &other);
+		size = UINT64_MAX;
+		flat = ef && ef->type == ET_CORE;
+	}
+	const bool live = ef && ef->type == ET_CORE;
 	*wanted = !ef && (img->kind == IMAGE_MODULE || img->id_len);
 	if (ef &&
 	    call_insn_before(ef->machine, ef->big, (const unsigned char *)"", 0,
@@ -366,6 +407,9 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 						      .size = s->filesz };
 		}
 		k->end = saturating_add(img->start, size);
+		if (flat)
+			kernel_code_find_alts(k);
+		sort_items(k->patch, k->n_patch, kernel_patch_compare);
 		return k;
 	}
 	kernel_code_read_sections(k);
@@ -505,7 +549,9 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 		    kernel_patch_calls(k, &k->patch[i], addr))
 			return CALLSITE_INDIRECT;
 	*traced = kernel_code_is_traced(k->ef->machine, code, before);
-	return k->live && (*traced || kernel_code_is_changing(k, code, before))
+	return k->live && !k->n_patch &&
+			       (*traced ||
+				kernel_code_is_changing(k, code, before))
 		       ? CALLSITE_UNCHECKED
 		       : CALLSITE_NO_CALL;
 }
