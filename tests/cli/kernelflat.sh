@@ -57,7 +57,7 @@ for how in plain gzip zstd gzip-efi zstd-efi; do
 	is "halves are judged by the kernel that boots, $how" "whole 2, fabricated 2" "$(judged flat $how 520)"
 done
 is "without the list nothing is called wrong" "unchecked 3, whole 1" "$(judged flat plain 400)"
-capture other 0x3f80 ff$(echo $id | cut -c3-)
+capture other 0x3f80 "ff${id#00}"
 is "that of another build-id is another" "not judged (no file) 4" "$(judged other plain 520)"
 capture stext 0x2000 $id
 is "and none is read where the addresses may begin elsewhere" "not judged (no file) 4" "$(judged stext plain 520)"
