@@ -646,7 +646,8 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	/* Before its program perf lists for up to some seconds what processes
 	 * have mapped, and of those that start and end meanwhile nothing tells
 	 * the mappings: ftrace begins when perf wakes what is to become the
-	 * program, which has this name since perf 5.8. */
+	 * program, to which perf gives this name. With a perf that does not,
+	 * it begins milliseconds later. */
 	bool waits = rings && !calls && (want.n_program || want.seconds > 0);
 	const char *note = want.pid || !want.n_program
 				   ? want.seconds > 0 ? "" : "; Ctrl-C ends it"
