@@ -88,6 +88,10 @@ def shared_zip(times):
     return local + central + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, times, times, len(central), len(local), 0)
 
 
+def quick_xz(data):
+    return lzma.compress(data, preset=0)
+
+
 def main():
     good = ("perf.data", DATA)
     run("good.tar", tar([good]))
@@ -113,13 +117,13 @@ def main():
     # thousands, and too many
     rc, err = run("many.tar.gz", gzip.compress(tar([("f%d" % i, b"") for i in range(5000)] + [good])))
     ok("thousands of members", rc == 0 and samples() == whole, err)
-    rc, err = run("more.tar.gz", gzip.compress(tar([("f%d" % i, b"") for i in range(100001)]), 1))
+    rc, err = run("more.tar.gz", gzip.compress(tar([("f", b"")])[:512] * 100001 + bytes(1024), 1))
     ok("too many are refused", rc == 1 and "more than 100000 files are in this archive" in err, err)
 
     # bombs
     bomb = "unpack to more than 256 times as many"
     zeros = bytes(80 << 20)
-    for name, packed in (("b.tar.gz", gzip.compress), ("b.tar.xz", lzma.compress), ("b.tar.bz2", bz2.compress)):
+    for name, packed in (("b.tar.gz", gzip.compress), ("b.tar.xz", quick_xz), ("b.tar.bz2", bz2.compress)):
         rc, err = run(name, packed(tar([("zeros", zeros), good])))
         ok("a bomb in front of the capture: " + name, rc == 1 and bomb in err, err)
         rc, err = run(name[:2] + "data." + name[6:], packed(DATA[:4096] + zeros))
@@ -131,8 +135,8 @@ def main():
     ok("a bomb in a zip", rc == 1 and bomb in err, err)
     rc, err = run("shared.zip", shared_zip(2000))
     ok("members that share their bytes end", rc == 1 and "LEFT" not in err, err)
-    inner = gzip.compress(bytes(1 << 30), 1)
-    rc, err = run("b2.tar.xz", lzma.compress(tar([("perf.data.gz", inner + inner)])))
+    inner = gzip.compress(bytes(1 << 26), 1)
+    rc, err = run("b2.tar.xz", lzma.compress(tar([("perf.data.gz", inner * 32)])))
     ok("a bomb that is packed twice", rc == 1 and "is packed once more, as no data are" in err, err)
     rc, err = run("p.tar.gz", gzip.compress(tar([("perf.data.xz", lzma.compress(DATA))])))
     ok("a packed capture in a packed archive is read", rc == 0 and samples() == whole, err)

@@ -29,6 +29,9 @@ ends() {
 		sed 's/^/# /' err
 	fi
 }
+# what is larger is not packed better, but in three times as long
+XZ_OPT=-0
+export XZ_OPT
 # pack PROGRAM FILE...: the files, one after the other
 pack() {
 	program=$1
