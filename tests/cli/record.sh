@@ -688,7 +688,7 @@ then
 	[ ! -d $instances/backstitch-$made ]
 	ok nor_is_an_instance_left $?
 
-	"$B" record --waits --tracer ftrace -o own.data -- ./prog 300000 \
+	"$B" record --waits --tracer ftrace -o own.data -- ./prog 100000 \
 		>out 2>err
 	tr '\n' ' ' <err |
 		grep -qE 'prog \([0-9]+\) took [^;]*% computing in leaf[,; ]' ||
@@ -724,7 +724,7 @@ then
 	perf bench sched pipe -l 1000000 >pipe.txt 2>&1 &
 	pipe=$!
 	"$B" record --waits -o timed.data -- \
-		python3 -c 'import select; [select.poll().poll(20) for _ in range(60)]' >out 2>timed.err
+		python3 -c 'import select; [select.poll().poll(3) for _ in range(60)]' >out 2>timed.err
 	kill $pipe
 	wait $pipe 2>/dev/null
 	# few of which have a stack, as those of the pipe take what there is
