@@ -11,6 +11,7 @@ import collections
 import concurrent.futures
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,7 +47,6 @@ FORMS = {
     "branch-symbols": (["-F", "+brstacksym"], PLAIN),
     "regs": (["-F", "+iregs"], PLAIN),
     "user-regs": (["-F", "+uregs"], PLAIN),
-    "cgroup": (["-F", "+cgroup"], PLAIN),
     "delta": (["--deltatime"], [f for f in PLAIN if f != "time"]),
     "reltime": (["--reltime"], [f for f in PLAIN if f != "time"]),
     "inlined": (["--inline", "-F", CPU + ",ip,sym,symoff,dso,srcline"], ALL),
@@ -54,6 +54,9 @@ FORMS = {
                  "--show-lost-events"], PLAIN),
     "ids": (["--show-mmap-events", "--header", "-F", CPU + ",ip"], ALL),
 }
+# perf refuses these forms where no event has this; it takes 30 ms to say so.
+NEEDS = {"addr": "ADDR", "weight": "WEIGHT", "phys": "PHYS_ADDR", "data": "DATA_SRC", "pages": "DATA_PAGE_SIZE",
+         "regs": "REGS_INTR", "user-regs": "REGS_USER"}
 FOLDER = os.path.join(common.CACHE, "texts")
 os.makedirs(FOLDER, exist_ok=True)
 # of tests/captures: with tracepoints, stack dumps, branch stacks, several events
@@ -64,17 +67,13 @@ LACKS = "no-address fewer branch no-name no-period".split()
 Sample = collections.namedtuple("Sample", "comm pid tid cpu time period event ip")
 
 
-def samples(db, fields):
-    """What a database has of the fields; None each where the form has none."""
+def samples(db):
+    """What a database has of all fields."""
     chains = common.chains(db)
-    out = []
-    for time, cpu, pid, tid, comm, event, weight, kernel, user in common.query(
-            db, "SELECT time_ns, cpu, pid, tid, comm, event, weight, kernel_raw, user_raw FROM samples ORDER BY event_id"):
-        frames = tuple(a & 0xfff for raw in (kernel, user) for a in chains.get(raw, ()))
-        time = time if "ns" in fields or time is None else time // 1000
-        out.append(Sample(*(v if f in fields else None for f, v in zip(Sample._fields, (
-            comm, pid, tid, cpu, time, weight, event, frames)))))
-    return out
+    return [Sample(comm, pid, tid, cpu, time, weight, event,
+                   tuple(a & 0xfff for raw in (kernel, user) for a in chains.get(raw, ())))
+            for time, cpu, pid, tid, comm, event, weight, kernel, user in common.query(
+                db, "SELECT time_ns, cpu, pid, tid, comm, event, weight, kernel_raw, user_raw FROM samples ORDER BY event_id")]
 
 
 def class_of(field, text, file):
@@ -90,15 +89,19 @@ def class_of(field, text, file):
     return field
 
 
-def differences(have, want):
-    """Counts by class, of samples in order."""
+def differences(have, want, fields):
+    """Counts by class, of the fields of samples in order."""
     if len(have) != len(want):
         return collections.Counter({"samples": abs(len(have) - len(want))})
     count = collections.Counter()
-    for a, b in zip(have, want):
-        for f in Sample._fields:
-            if getattr(a, f) != getattr(b, f):
-                count[class_of(f, getattr(a, f), getattr(b, f))] += 1
+    for f in sorted(set(fields) & set(Sample._fields)):
+        i = Sample._fields.index(f)
+        for a, b in zip(have, want):
+            a, b = a[i], b[i]
+            if f == "time" and "ns" not in fields:
+                a, b = (t if t is None else t // 1000 for t in (a, b))
+            if a != b:
+                count[class_of(f, a, b)] += 1
     return count
 
 
@@ -118,24 +121,31 @@ def compare(name, path):
     """(forms, samples, differences) of one capture."""
     path = common.plain(path, FOLDER)
     made, status, _ = common.into(os.path.join(FOLDER, name + ".db"), "--no-symbols", "--no-infer-callers", path)
+    file = [] if status else samples(made)
     count = collections.Counter()
     forms = n = 0
+    has = subprocess.run(["perf", "evlist", "-v", "-f", "-i", path], capture_output=True, check=False).stdout.decode()
+    has = {word for types in re.findall(r"sample_type: ([A-Z_|]+)", has) for word in types.split("|")}
+    known = {}  # the same text in another form
     for form, (options, fields) in FORMS.items() if not status else ():
+        if form in NEEDS and NEEDS[form] not in has:
+            continue
         r = subprocess.run(["perf", "script", "-f", "-i", path] + options, capture_output=True, check=False)
         if r.returncode or not r.stdout.strip():
             continue
-        text = os.path.join(FOLDER, name + ".txt")
-        with open(text, "wb") as f:
-            f.write(r.stdout)
-        db, status, _ = common.into(os.path.join(FOLDER, name + "-text.db"), "--no-symbols", text)
-        forms += 1
-        if status:
+        key = r.stdout, tuple(fields)
+        if key not in known:
+            text = os.path.join(FOLDER, name + ".txt")
+            with open(text, "wb") as f:
+                f.write(r.stdout)
+            db, status, _ = common.into(os.path.join(FOLDER, name + "-text.db"), "--no-symbols", text)
+            have = [] if status else samples(db)
             # 1: of nothing but names and numbers nobody knows what they are; 3: a text with line feeds in it
-            count["refused" if status == 1 and form == "bare" else "damage"] += 1
-            continue
-        have = samples(db, fields)
-        n += len(have)
-        for kind, k in differences(have, samples(made, fields)).items():
+            known[key] = len(have), {"refused" if status == 1 and form == "bare" else "damage": 1} if status else \
+                differences(have, file, fields)
+        forms += 1
+        n += known[key][0]
+        for kind, k in known[key][1].items():
             # perf gives up on source lines when addr2line takes too long
             if form not in ("srcline", "inlined") or kind not in LACKS:
                 count[kind] += k
