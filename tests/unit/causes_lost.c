@@ -474,7 +474,7 @@ START_TEST(every_single_record_and_every_pair)
 	for (size_t i = 0; i < m->n; i++) {
 		m->gone[i] = true;
 		judge(m, ALL_TYPES);
-		for (size_t k = i + 1; k < m->n; k++) {
+		for (size_t k = i + 1; k < m->n; k += RUN_ELSEWHERE ? 4 : 1) {
 			m->gone[k] = true;
 			judge(m, ALL_TYPES);
 			m->gone[k] = false;

@@ -223,10 +223,13 @@ START_TEST(no_call_or_caller_is_falsely_proved_whatever_is_removed)
 {
 	static const unsigned int percents[] = { 0, 1, 5, 20, 50 };
 	unsigned int percent = percents[(size_t)_i % ARRAY_SIZE(percents)];
-	struct nest_truth *t = mem_new(1, sizeof(*t));
-	struct lost_times *l = mem_new(1, sizeof(*l));
 	uint64_t seed = (uint64_t)_i + 1, ends = 0, calls = 0;
 	struct nest *n;
+
+	if (RUN_ELSEWHERE && _i % 4)
+		return;
+	struct nest_truth *t = mem_new(1, sizeof(*t));
+	struct lost_times *l = mem_new(1, sizeof(*l));
 
 	nest_make(t, &seed, _i % 2 ? 0 : 12345);
 	nest_remove(t, &seed, percent);
