@@ -335,6 +335,50 @@ struct limits_told limits_tell(const struct limits *l,
 	return out;
 }
 
+struct limits_span *limits_spans(const struct limits *l,
+				 bool (*takes)(const void *arg, int32_t tid),
+				 const void *arg, size_t *n)
+{
+	size_t readings = l ? l->n_reading : 0, rows = l ? l->n : 0;
+	struct limits_span *span = mem_new(readings + 1, sizeof(*span));
+	/* cgroups, and readings at which they have such a thread, or had one at
+	 * that before */
+	struct table has = { 0 };
+	bool takes_it = false;
+
+	*n = readings ? readings - 1 : 0;
+	for (size_t i = 0; i < *n; i++)
+		span[i] = (struct limits_span){ l->reading[i].begin,
+						l->reading[i + 1].begin, 0 };
+	for (size_t i = limits_find(l, 0, 0, 0); i < rows; i++) {
+		const struct limits_row *r = &l->row[i];
+
+		if (!i || r[-1].tid != r->tid)
+			takes_it = takes(arg, r->tid);
+		for (uint32_t k = 0; takes_it && k < 2; k++)
+			table_find_or_add(
+				&has, hash_u32s(r->path, r->reading + k), 0);
+	}
+	for (size_t i = 0; i < rows && l->row[i].tid == -1; i++) {
+		const struct limits_row *r = &l->row[i];
+		bool follows = i && r[-1].path == r->path &&
+			       r[-1].reading + 1 == r->reading;
+		int64_t ns;
+
+		if (r->reading &&
+		    !__builtin_sub_overflow(r->ns, follows ? r[-1].ns : 0,
+					    &ns) &&
+		    ns > 0 &&
+		    table_find_hash(&has, hash_u32s(r->path, r->reading)) !=
+			    TABLE_NONE &&
+		    __builtin_add_overflow(span[r->reading - 1].throttled, ns,
+					   &span[r->reading - 1].throttled))
+			span[r->reading - 1].throttled = INT64_MAX;
+	}
+	table_release(&has);
+	return span;
+}
+
 const char *limits_words(unsigned int premises)
 {
 	static const char *const words[] = {

@@ -81,5 +81,16 @@ void limits_free(struct limits *l);
 /* Answers by the readings around a time; l NULL: nothing is known. */
 struct limits_told limits_tell(const struct limits *l,
 			       const struct limits_ask *ask);
+/* For how long cgroups were throttled between two readings in a row: ns, summed
+ * over CPUs and cgroups. */
+struct limits_span {
+	int64_t from, to;
+	int64_t throttled;
+};
+/* Returns n of them, in time order, of the cgroups with a thread that takes()
+ * returns true for; the caller frees them. l NULL: there are none. */
+struct limits_span *limits_spans(const struct limits *l,
+				 bool (*takes)(const void *arg, int32_t tid),
+				 const void *arg, size_t *n);
 /* Returns whether a list such as "0-3,8" has a CPU. */
 bool limits_has_cpu(const char *list, int32_t cpu);

@@ -13,13 +13,15 @@
 /* A percentile is told apart by those beyond it: so many standard deviations of
  * their number to either side. */
 #define TIMINGS_WIDE 3
-/* Parts of both sides that are less of all are not tested. */
+/* Parts that are less of all on each side are not tested. */
 #define TIMINGS_PART 0.01
 /* Shares of fewer samples say nothing; and which are as good as others. */
 #define TIMINGS_FEW_SAMPLES 5
 /* Fewer than so many may have been as many by chance. */
 #define TIMINGS_NO_SAMPLES 3
 #define TIMINGS_AS_GOOD 0.93
+/* A share that is more of its row is not tested: the row is. */
+#define TIMINGS_ALL 0.9
 /* How probable it is at most that a side without any has more than is assumed.
  */
 #define TIMINGS_NONE 1e-6
@@ -495,7 +497,9 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 		if (t->parts && m == TIMINGS_TOTAL) {
 			double little = timings_little(t, i);
 
-			of->most = (p->sum_least + p->run->loose) / p->seconds;
+			of->most = p->sum_least / p->seconds;
+			if (!t->parts[r->group].apart)
+				of->most += p->run->loose / p->seconds;
 			if (!(p->sum > 0)) {
 				of->variance = 0;
 				of->df = (double)(p->blocks - 1);
@@ -515,9 +519,13 @@ static void timings_add_share_row(struct timings *t, size_t share)
 	struct timings_share *c = &t->share[share];
 	struct timings_row r = t->row[c->row];
 
+	const uint64_t *all = t->share[c->all].n;
+
 	c->own = c->row;
 	if (c->all == share || t->parts[r.group].whole ||
-	    c->n[0] + c->n[1] < TIMINGS_FEW)
+	    c->n[0] + c->n[1] < TIMINGS_FEW ||
+	    ((double)c->n[0] > TIMINGS_ALL * (double)all[0] &&
+	     (double)c->n[1] > TIMINGS_ALL * (double)all[1]))
 		return;
 	c->own = (uint32_t)t->n;
 	r.share = true;
@@ -530,23 +538,26 @@ static void timings_add_share_row(struct timings *t, size_t share)
  * CPU that is slower in one run, as next to others, is slower for all
  * functions: numbers are those which the share would have if the rest had the
  * same in each run; but of B no more than it has, as the rest may have become
- * less. */
+ * less. What waits for memory may take as long on any CPU: numbers that vary
+ * less within each side without that are as they are. */
 static void timings_measure_share(struct timings *t,
 				  const struct timings_share *c,
 				  const struct timings_value *row,
 				  struct timings_value *own)
 {
 	size_t id = (size_t)(c - t->share);
-	double plain = 0, next_to = 0, rest_ns = 0;
-	bool few = false;
+	double rest_ns = 0, vary = 0;
+	/* of each side, of the logarithms of what it has, and next to the rest
+	 */
+	double mean[2][2] = { { 0 } };
+	bool plain = false;
 
 	for (size_t i = 0; i < t->n_run; i++) {
 		const struct timings_run *run = &t->run[i];
 		double n = id < run->n_share ? (double)run->share[id] : 0;
 		double all =
 			c->all < run->n_share ? (double)run->share[c->all] : 0;
-		double sign = i >= t->runs[0] ? 1 / (double)t->runs[1]
-					      : -1 / (double)t->runs[0];
+		int side = i >= t->runs[0];
 		double little = timings_little(t, i);
 		double is = row[i].is * n / diff_larger(all, 1), by;
 
@@ -557,18 +568,31 @@ static void timings_measure_share(struct timings *t,
 		own[i].least *= by;
 		own[i].most += own[i].least - row[i].least;
 		own[i].variance += 1 / diff_larger(n, TIMINGS_NO_SAMPLES);
-		few |= row[i].is - is < TIMINGS_FEW_SAMPLES * little;
-		rest_ns += (row[i].is - is) / (double)t->n_run;
-		plain += log(is) * sign;
-		next_to += log(is / (row[i].is - is)) * sign;
+
+		double rest = row[i].is - is;
+		const double is_log[] = { log(is), log(is / rest) };
+
+		plain |= rest < TIMINGS_FEW_SAMPLES * little;
+		rest_ns += rest / (double)t->n_run;
+		vary += is_log[0] * is_log[0] - is_log[1] * is_log[1];
+		for (int k = 0; k < 2; k++)
+			mean[side][k] += is_log[k] / (double)t->runs[side];
 	}
+	for (int side = 0; side < 2; side++)
+		vary -= (mean[side][0] * mean[side][0] -
+			 mean[side][1] * mean[side][1]) *
+			(double)t->runs[side];
+	plain |= t->n_run > 2 && vary < 0;
+
+	double less = mean[1][0] - mean[0][0] - (mean[1][1] - mean[0][1]);
+
 	for (size_t i = 0; i < t->n_run; i++) {
 		int side = i >= t->runs[0];
 		double by = rest_ns / (row[i].is - own[i].is);
 
-		if (side && plain < next_to)
-			by *= exp(plain - next_to);
-		if (!few) {
+		if (side && less < 0)
+			by *= exp(less);
+		if (!plain) {
 			own[i].is *= by;
 			own[i].least *= by;
 			own[i].most *= by;
@@ -723,11 +747,6 @@ static void timings_find_mostly(struct timings *t)
 	free_all(found, in_b);
 }
 
-static double timings_size(const struct timings_row *r)
-{
-	return r->of[TIMINGS_TOTAL].size[0] + r->of[TIMINGS_TOTAL].size[1];
-}
-
 void timings_find_run(const struct timings *t, bool others,
 		      struct timings_change *out)
 {
@@ -751,11 +770,21 @@ void timings_find_run(const struct timings *t, bool others,
 	free(v);
 }
 
+/* Returns whether a measure of a part is judged: sums, and of some groups the
+ * number, if several runs show how that varies. */
+static bool timings_judges(const struct timings *t, const struct timings_row *r,
+			   enum timings_measure m)
+{
+	return m == TIMINGS_TOTAL ||
+	       (m == TIMINGS_RATE && t->parts[r->group].number.df > 0 &&
+		!r->share && t->runs[0] > 1 && t->runs[1] > 1);
+}
+
 void timings_judge(struct timings *t)
 {
 	struct runs_usual usual[TIMINGS_MEASURES][2];
 	size_t used = 0, tests = 0;
-	double all = 0;
+	double all[2] = { 0 };
 	/* of each word: on which sides it is a first key */
 	uint8_t *on = mem_new(t->words.n + 1, sizeof(*on));
 
@@ -786,22 +815,26 @@ void timings_judge(struct timings *t)
 	if (!t->parts)
 		timings_find_usual(t, v, usual);
 	for (size_t i = 0; t->parts && i < t->n; i++)
-		all += t->row[i].share ? 0 : timings_size(&t->row[i]);
+		for (int side = 0; side < 2 && !t->row[i].share; side++)
+			all[side] += t->row[i].of[TIMINGS_TOTAL].size[side];
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct timings_row *r = &t->row[i];
+		const double *total = r->of[TIMINGS_TOTAL].size;
 
 		r->apart = !t->all_kinds && on[r->key[0]] != 3;
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			const struct timings_value *of =
 				&v[(i * TIMINGS_MEASURES + m) * t->n_run];
 			struct timings_change *c = &r->of[m];
+			bool apart = t->parts && t->parts[r->group].apart;
 
 			c->low = c->high = NAN;
 			c->p = 1;
-			if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW ||
-			    (t->parts &&
-			     (m != TIMINGS_TOTAL ||
-			      timings_size(r) < TIMINGS_PART * all)))
+			if (r->apart ||
+			    (r->n[0] + r->n[1] < TIMINGS_FEW && !apart) ||
+			    (t->parts && (!timings_judges(t, r, m) ||
+					  (total[0] < TIMINGS_PART * all[0] &&
+					   total[1] < TIMINGS_PART * all[1]))))
 				continue;
 			/* of a side without any only their number is one */
 			if (!timings_all(of, t->n_run) &&
@@ -809,15 +842,20 @@ void timings_judge(struct timings *t)
 			     !timings_all(of + (r->n[0] ? 0 : t->runs[0]),
 					  t->runs[!r->n[0]])))
 				continue;
-			tests++;
+			tests += !apart;
 			for (int side = 0; t->parts && side < 2; side++)
-				usual[m][side] = t->parts[r->group].usual;
+				usual[m][side] =
+					m == TIMINGS_RATE
+						? t->parts[r->group].number
+						: t->parts[r->group].usual;
 			c->p = timings_test(of, t->runs, usual[m],
 					    t->parts	       ? 0
 					    : m == TIMINGS_P99 ? 2 * t->between
 							       : t->between,
 					    c);
-			if (c->change)
+			if (apart && c->p > DIFF_ALPHA)
+				c->change = 0;
+			if (c->change && !apart)
 				rank[used++] = (struct diff_ranked){
 					c->p, i * TIMINGS_MEASURES + m
 				};

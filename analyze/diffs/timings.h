@@ -93,7 +93,12 @@ struct timings_share {
 /* Parts that vary alike from run to run. */
 struct timings_group {
 	struct runs_usual usual;
+	/* of how many there are; df 0: that is not judged */
+	struct runs_usual number;
 	bool whole; /* their shares are not tested */
+	/* its numbers are of a counter: it is not one of many tests, few are
+	 * enough, and what is not proved of others is no part of them */
+	bool apart;
 };
 
 struct timings {
@@ -102,8 +107,9 @@ struct timings {
 	double between;
 	/* Things are parts of a run's time, and what is not proved may be of
 	 * any of them: numbers and sums are of a run, not of a second, only
-	 * sums are judged, and less than TIMINGS_LITTLE of it is as much.
-	 * By what those of each group usually vary; NULL: no parts. */
+	 * sums and some numbers are judged, and less than TIMINGS_LITTLE of it
+	 * is as much. By what those of each group usually vary; NULL: no parts.
+	 */
 	const struct timings_group *parts;
 	bool all_kinds; /* a first key is no kind that may not be recorded */
 	size_t runs[2];

@@ -21,6 +21,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* By how much pairs of events, and waits, vary from run to run where other
  * programs use the machine: waits for a CPU or a lock by any factor up to
@@ -34,25 +35,26 @@
 enum timed_group {
 	GROUP_COMPUTED,
 	GROUP_WAITED,
+	GROUP_DISK, /* of threads of the program */
 	GROUP_READY,
 	GROUP_LOCK,   /* what others waited for */
 	GROUP_SHARED, /* by what else used the CPUs */
+	GROUP_QUOTA,
 };
 
 static const struct timings_group timed_usual[] = {
-	[GROUP_COMPUTED] = { { 0.2, 3 }, false },
-	[GROUP_WAITED] = { { 0.3, 2 }, false },
-	[GROUP_READY] = { { 0.45, 1.5 }, false },
-	[GROUP_LOCK] = { { 0.4, 4 }, false },
+	[GROUP_COMPUTED] = { .usual = { 0.2, 3 } },
+	[GROUP_WAITED] = { .usual = { 0.3, 2 } },
+	[GROUP_DISK] = { .usual = { 0.3, 2 }, .number = { 0.15, 3 } },
+	[GROUP_READY] = { .usual = { 0.45, 1.5 } },
+	[GROUP_LOCK] = { .usual = { 0.4, 4 } },
 	/* another program is no cause by itself */
-	[GROUP_SHARED] = { { 1.0, 3 }, true },
+	[GROUP_SHARED] = { .usual = { 1.0, 3 }, .whole = true },
+	[GROUP_QUOTA] = { .usual = { 0.45, 1.5 }, .apart = true },
 };
 
 /* A chain is made of a time with about so many stays on CPUs. */
 #define WINDOW_STAYS 500000
-
-/* In place of "ready", while threads of other processes had the CPU. */
-static const char timed_behind[] = "ready behind other programs";
 
 void timed_begin(struct timed *d, const struct timed_ask *ask)
 {
@@ -250,30 +252,6 @@ static int timed_read_waits(struct timed *d, struct store *db, const char *path,
 	return rc;
 }
 
-/* Adds ns of a piece of a chain. Returns the row. */
-static uint32_t timed_take_part(struct timed *d,
-				const char *const key[TIMINGS_KEYS],
-				const struct chain_segment *g, int64_t ns)
-{
-	bool proved = g->proof == PROOF_PROVED;
-	enum timed_group group = GROUP_WAITED;
-
-	if (g->state == CHAIN_UNKNOWN || key[0] == timed_behind)
-		group = GROUP_SHARED;
-	else if (strncmp(key[2], TIMED_LOCK, strlen(TIMED_LOCK)) == 0)
-		group = GROUP_LOCK;
-	else if (g->state == CHAIN_READY)
-		group = GROUP_READY;
-	else if (g->state == CHAIN_RUN)
-		group = GROUP_COMPUTED;
-	return timings_add(&d->t, key,
-			   (struct timings_item){ .at = g->to,
-						  .group = group,
-						  .least = proved ? ns : 0,
-						  .most = ns,
-						  .proved = proved });
-}
-
 /* Adds the functions of the program on the stack of a sample, each once, and
  * that of a library which is innermost: the one that called it may be missing.
  */
@@ -314,16 +292,46 @@ struct timed_parts {
 	/* who had the CPU while a thread was ready: this program, or others */
 	struct timeline_stay *ran[2];
 	size_t n[2], cap[2];
+	struct limits_span *span;
+	size_t n_span;
+	int64_t *throttled; /* of each span: ns of chains */
 	int64_t from, to;
 	bool ended; /* the thread of a chain: what is not known then is of
 		     * another one that may have its tid */
 };
 
-/* Returns whether a thread is of another program. */
-static bool timed_is_other(const struct timed_parts *p, uint32_t thread)
+static bool timed_is_own(const void *arg, int32_t tid)
 {
-	return !compare_program_has(
-		&p->own, causes_pid(p->r.causes, timeline_tid(p->r.t, thread)));
+	const struct timed_parts *p = arg;
+
+	return compare_program_has(&p->own, causes_pid(p->r.causes, tid));
+}
+
+/* Adds ns of a piece of a chain. Returns the row. */
+static uint32_t timed_take_part(struct timed_parts *p,
+				const char *const key[TIMINGS_KEYS],
+				const struct chain_segment *g, int64_t ns)
+{
+	bool proved = g->proof == PROOF_PROVED;
+	enum timed_group group = GROUP_WAITED;
+
+	if (g->state == CHAIN_UNKNOWN || !strcmp(key[0], TIMED_BEHIND))
+		group = GROUP_SHARED;
+	else if (strncmp(key[2], TIMED_LOCK, strlen(TIMED_LOCK)) == 0)
+		group = GROUP_LOCK;
+	else if (g->state == CHAIN_READY)
+		group = GROUP_READY;
+	else if (g->state == CHAIN_RUN)
+		group = GROUP_COMPUTED;
+	else if (g->state == CHAIN_DISK &&
+		 timed_is_own(p, timeline_tid(p->r.t, g->thread)))
+		group = GROUP_DISK;
+	return timings_add(&p->d->t, key,
+			   (struct timings_item){ .at = g->to,
+						  .group = group,
+						  .least = proved ? ns : 0,
+						  .most = ns,
+						  .proved = proved });
 }
 
 /* Adds a time in which a thread was ready, and who had the CPU: where that was
@@ -344,7 +352,8 @@ static void timed_take_ready(struct timed_parts *p,
 		to = known && on.to < g->to ? on.to : g->to;
 		known = known && on.thread != TIMELINE_NONE;
 
-		bool other = known && timed_is_other(p, on.thread);
+		bool other = known &&
+			     !timed_is_own(p, timeline_tid(r->t, on.thread));
 
 		ns[other] += to - from;
 		on.from = from;
@@ -356,9 +365,9 @@ static void timed_take_ready(struct timed_parts *p,
 	for (int i = 0; i < 2; i++) {
 		if (!ns[i])
 			continue;
-		key[0] = i ? timed_behind : key[0];
+		key[0] = i ? TIMED_BEHIND : key[0];
 
-		uint32_t row = timed_take_part(d, key, g, ns[i]);
+		uint32_t row = timed_take_part(p, key, g, ns[i]);
 
 		timings_add_share(&d->t, row, "", (uint64_t)ns[i]);
 		for (size_t k = 0; k < p->n[i]; k++) {
@@ -384,10 +393,42 @@ static double timed_others(const struct timed_parts *p)
 		raise_to(s.from, p->from);
 		lower_to(s.to, p->to);
 		if (s.from < s.to && s.thread != TIMELINE_NONE &&
-		    timed_is_other(p, s.thread))
+		    !timed_is_own(p, timeline_tid(p->r.t, s.thread)))
 			ns += (double)(s.to - s.from);
 	}
 	return ns;
+}
+
+/* Adds up what is likely to be throttled between two readings in a row. */
+static void timed_take_throttled(struct timed_parts *p, int64_t from,
+				 int64_t to)
+{
+	size_t i = search_where(p->n_span, k, p->span[k].to > from);
+
+	for (; i < p->n_span && p->span[i].from < to; i++) {
+		int64_t end = to < p->span[i].to ? to : p->span[i].to;
+
+		raise_to(from, p->span[i].from);
+		p->throttled[i] += end - from;
+		from = end;
+	}
+}
+
+/* Adds what the counter of the cgroup confirms of that: no more than it has of
+ * all threads. */
+static void timed_take_quota(struct timed_parts *p)
+{
+	for (size_t i = 0; i < p->n_span; i++) {
+		struct timings_item item = { .at = p->span[i].to,
+					     .group = GROUP_QUOTA,
+					     .proved = true };
+
+		item.most = p->throttled[i];
+		lower_to(item.most, p->span[i].throttled);
+		item.least = item.most;
+		if (item.most > 0)
+			timed_add(p->d, TIMED_QUOTA, NULL, NULL, item);
+	}
 }
 
 /* Adds a chain of a thread: who did what while it ran, or waited. itself: what
@@ -417,13 +458,15 @@ static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 		const struct path_code_sample *at =
 			path_code_of(&p->code, g->thread, g->from, g->to, &n);
 
+		if (g->state == CHAIN_THROTTLED)
+			timed_take_throttled(p, g->from, g->to);
 		if (g->state != CHAIN_UNKNOWN)
 			p->ended = g->state == CHAIN_DEAD;
 		if (g->state == CHAIN_READY) {
 			timed_take_ready(p, g, key);
 		} else if (itself || (g->state != CHAIN_UNBORN && !p->ended)) {
 			uint32_t row =
-				timed_take_part(p->d, key, g, g->to - g->from);
+				timed_take_part(p, key, g, g->to - g->from);
 
 			for (size_t k = 0; g->state == CHAIN_RUN && k < n; k++)
 				timed_take_code(p->d, r, row, &at[k]);
@@ -530,12 +573,18 @@ static int timed_read_program(struct timed *d, struct store *db,
 		rc = timed_find_program(&p, &of, path, err);
 	if (!rc)
 		rc = path_code_load(&p.code, &p.r, p.from, p.to, err);
+	if (!rc) {
+		p.span = limits_spans(p.r.t->limits, timed_is_own, &p,
+				      &p.n_span);
+		p.throttled = mem_new(p.n_span + 1, sizeof(*p.throttled));
+	}
 	if (!rc && !d->of_threads)
 		timed_take_whole(&p, of.thread, "itself");
 	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++)
 		if (timed_chooses(d, &p.r, i))
 			timed_take_whole(&p, i, NULL);
-	free_all(p.code.at, p.own.pid, p.ran[0], p.ran[1]);
+	timed_take_quota(&p);
+	free_all(p.code.at, p.own.pid, p.ran[0], p.ran[1], p.span, p.throttled);
 	path_locks_release(&p.locks);
 	path_close(&p.r);
 	return rc;
@@ -734,10 +783,10 @@ bool timed_is_lock(const struct timed *d, const struct timings_row *r)
 			strlen(TIMED_LOCK));
 }
 
-bool timed_is_behind(const struct timed *d, const struct timings_row *r)
+bool timed_is(const struct timed *d, const struct timings_row *r,
+	      const char *what)
 {
-	return d->t.parts &&
-	       !strcmp(intern_get(&d->t.words, r->key[0]), timed_behind);
+	return d->t.parts && !strcmp(intern_get(&d->t.words, r->key[0]), what);
 }
 
 bool timed_has_parts(struct store *db)

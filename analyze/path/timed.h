@@ -12,6 +12,11 @@
 /* What the third key of a part begins with, in which others waited for a lock.
  */
 #define TIMED_LOCK "lock of "
+/* First keys of parts: in place of "ready", while threads of other processes
+ * had the CPU; and what the cgroup's counter says, too, of the time in which
+ * threads are likely to have been throttled, which is in other rows. */
+#define TIMED_BEHIND "ready behind other programs"
+#define TIMED_QUOTA "throttled by its cgroup's quota"
 
 enum timed_what {
 	TIMED_PAIRS, /* of events: a kind and a name */
@@ -59,8 +64,9 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 	       struct err *err);
 /* Returns whether others waited for a lock meanwhile. */
 bool timed_is_lock(const struct timed *d, const struct timings_row *r);
-/* Returns whether a row is of time behind other programs. */
-bool timed_is_behind(const struct timed *d, const struct timings_row *r);
+/* Returns whether that is the first key of a row of parts. */
+bool timed_is(const struct timed *d, const struct timings_row *r,
+	      const char *what);
 /* Returns whether a recording began with a program, and has switches of all
  * threads: whether it has parts. */
 bool timed_has_parts(struct store *db);

@@ -76,7 +76,8 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct timings_row *r = &t->row[t->order[i]];
 
-		if (lanes.n < LANES)
+		/* what is a part of others is drawn with them */
+		if (lanes.n < LANES && !timed_is(d, r, TIMED_QUOTA))
 			intern_add(&lanes, intern_get(&t->words, r->key[1]));
 		intern_add(&states, intern_get(&t->words, r->key[0]));
 	}

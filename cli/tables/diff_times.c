@@ -8,6 +8,7 @@
 #include "analyze/diffs/sides.h"
 #include "analyze/diffs/timings.h"
 #include "analyze/latency/calls.h"
+#include "analyze/path/path_run.h"
 #include "cli/args/status.h"
 #include "cli/output/grid.h"
 #include "cli/output/say.h"
@@ -139,7 +140,7 @@ static bool times_grew(const struct times *d, const struct timings_row *r)
 
 	if (!any_where(TIMINGS_MEASURES, m, r->of[m].change > 0))
 		return false;
-	if (!timed_is_behind(&d->of, r))
+	if (!timed_is(&d->of, r, TIMED_BEHIND))
 		return true;
 	double each[2];
 
@@ -192,7 +193,8 @@ static const struct timings_row *times_slower_of(const struct times *d,
 
 			if (!(times_more(r) > 0) ||
 			    times_may_idle(d, r) != idle ||
-			    (own && times_is_ready(d, r)))
+			    (own && (times_is_ready(d, r) ||
+				     timed_is(&d->of, r, TIMED_QUOTA))))
 				continue;
 			if (times_grew(d, r) &&
 			    (!found || times_more_in_all(d, r) >
@@ -205,18 +207,51 @@ static const struct timings_row *times_slower_of(const struct times *d,
 	return found ?: hint;
 }
 
+/* Returns whether a thread takes longer rather as it computes more than as it
+ * is ready for longer each time that it computes: of both orders in which one
+ * changed after the other the mean. */
+static bool times_computes(const struct times *d, const struct timings_row *of)
+{
+	double run[2] = { 0 }, each[2] = { 0 };
+
+	for (size_t i = 0; i < d->of.t.n; i++) {
+		const struct timings_row *r = &d->of.t.row[i];
+
+		for (int side = 0; side < 2; side++) {
+			double ns = r->of[TIMINGS_TOTAL].size[side];
+
+			if (r->key[1] != of->key[1] || r->share)
+				continue;
+			run[side] += timed_is(&d->of, r, path_doing(CHAIN_RUN))
+					     ? ns
+					     : 0;
+			each[side] += times_is_ready(d, r) ? ns : 0;
+		}
+	}
+	each[0] /= run[0];
+	each[1] /= run[1];
+	return run[0] > 0 && (run[1] - run[0]) * (2 + each[0] + each[1]) >
+				     (each[1] - each[0]) * (run[0] + run[1]);
+}
+
 /* The same. What computes more waits longer for CPUs, too: what the program
- * itself has more of is first if it is not little next to that, and as sure. */
+ * itself has more of is first if it is not little next to that, and as sure,
+ * and always if its quota held it in A, too. */
 static const struct timings_row *times_slower(const struct times *d)
 {
 	const struct timings_row *r = times_slower_of(d, false);
+	bool quota = r && timed_is(&d->of, r, TIMED_QUOTA);
 	const struct timings_row *own;
 
-	if (!r || !times_is_ready(d, r))
+	if (!r || !(quota ? r->n[0] > 0 : times_is_ready(d, r)))
 		return r;
 	own = times_slower_of(d, true);
 	return own && times_grew(d, own) >= times_grew(d, r) &&
-			       times_more(own) > TIMES_OWN * times_more(r)
+			       (quota ||
+				times_more(own) > TIMES_OWN * times_more(r) ||
+				(timed_is(&d->of, own, path_doing(CHAIN_RUN)) &&
+				 own->key[1] == r->key[1] &&
+				 times_computes(d, r)))
 		       ? own
 		       : r;
 }
@@ -281,6 +316,10 @@ static void times_tell(const struct times *d, FILE *out)
 		times_put_name(d, r, out);
 		if (d->of.of_threads && times_may_idle(d, r))
 			fputs(", which may be idle", out);
+		if (timed_is(&d->of, r, TIMED_QUOTA))
+			fputs(", at most what the kernel counted for all its "
+			      "threads",
+			      out);
 		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
 		fprintf(out, "%s each ", HUMAN_NS(c->size[0]));
 		safe_text_put(out,

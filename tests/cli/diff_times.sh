@@ -352,6 +352,7 @@ for i in 1 2 3; do
 	locked m$i.txt 3$i 600 keep
 	locked z$i.txt 5$i 6000 keep
 	locked zz$i.txt 6$i 6000 keep S MORE
+	locked zy$i.txt 16$i 20000 keep S MORE
 	locked zc$i.txt 7$i 6000 keep S CHILD
 	locked mk$i.txt 10$i 100 keep S MORE
 	locked ml$i.txt 11$i 100 keep S MANY
@@ -397,6 +398,8 @@ first 'B has more of ready by itself, most of it while the CPU ran keep, ' --wal
 ok "what_the_program_itself_started_is_no_other_program" $?
 first 'B has more of computing by itself, ' --wall k?.txt -- zz?.txt
 ok "what_computes_more_is_behind_other_programs_too" $?
+first 'B has more of computing by itself, ' --wall k?.txt -- zy?.txt && grep -q 'and of ready behind other programs by itself' said
+ok "and_is_first_if_it_computes_more_rather_than_waits_longer_each_time" $?
 "$B" diff --wall --format csv p?.txt -- i?.txt >said 2>err && grep -q '^0[.]0*,[0-9.]*,,' said
 ok "what_one_side_has_none_of_is_shown_as_none" $?
 for sides in "p1.txt i1.txt" "i1.txt p1.txt" "p?.txt -- i?.txt" "i?.txt -- p?.txt" "v1.txt k1.txt"; do

@@ -132,6 +132,34 @@ tells the_same_for_a_cpu_that_another_has victim "victim is ready if no quota he
 tells a_neighbour_of_a_throttled_one_is_ready neighbour "neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt of_hog
 
 
+# sides NAME READINGS: two runs with these readings
+sides() {
+	for run in 1 2
+	do
+		for text in busy.txt "$2"
+		do
+			{ cat "$text" && printf "#%${run}s\n" x; } >"$1$text"
+		done
+		"$B" ingest -q -f -o "$1$run.db" "$1busy.txt" "$1$2" 2>err
+	done
+}
+sides free none
+sides held quota
+sides also quota
+sides else of_hog
+sides short brief
+# compared TEXT A B: what diff says first
+compared() {
+	"$B" diff --wall --comm victim "$2"?.db -- "$3"?.db 2>err | sed '/^A: /,$d' | tr '\n' ' ' >out
+	grep -qF "$1" out
+}
+compared "B has more of throttled by its cgroup's quota, at most what the kernel counted for all its threads, 1.71 s instead of 0 ns each run" free held
+ok a_quota_that_one_side_has_is_named $?
+compared 'nothing is proved to take longer in B' held also
+ok one_that_both_have_is_no_change $?
+! compared quota free else && ! compared quota free short
+ok nor_is_one_of_others_or_that_took_less $?
+
 # which CPUs it may use, and what the kernel may hold back
 sed '/tid=201 /d' none >free
 tells one_that_may_use_an_idle_cpu_is_not_ready neighbour 'neighbour is not run, cause not recorded' run.txt free

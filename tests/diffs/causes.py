@@ -325,7 +325,7 @@ def main():
     count = {"named": 0, "hinted": 0, "nothing": 0, "other": 0, "equal sides differ": 0}
     for cause, a, b, program in pairs:
         text = said(*([database(name, n) for n in range(runs)] for name in (a, b)), DIFF.get(program, []))
-        verdict, sentence = "other", re.sub(".* in A[^;]*; ", "", text).split("; intervals")[0].split(": ")[0]
+        verdict, sentence = "other", re.sub("^.*? in A[^;]*; ", "", text).split("; intervals")[0].split(": ")[0]
         accepted = cause and re.search(cause.accepts, sentence)
         if "nothing is proved" in text:
             verdict = "hinted" if accepted else "nothing"
