@@ -581,7 +581,13 @@ static int times_check_limit(struct times *d, int status)
 	for (size_t i = 0; i < d->of.t.n; i++) {
 		const struct timings_row *r = &d->of.t.row[i];
 		const struct timings_change *most = NULL;
+		char *name OWNED = NULL;
+		FILE *out = mem_stream(&name, NULL);
 
+		times_put_name(d, r, out);
+		mem_stream_end(out);
+		if (l->function && regexec(&l->functions, name, 0, NULL, 0))
+			continue;
 		any |= !r->apart;
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			const struct timings_change *c = &r->of[m];
@@ -596,11 +602,6 @@ static int times_check_limit(struct times *d, int status)
 				most = c;
 		}
 		if (most) {
-			char *name OWNED = NULL;
-			FILE *out = mem_stream(&name, NULL);
-
-			times_put_name(d, r, out);
-			mem_stream_end(out);
 			diff_limit_add(l, name, 100 * timings_growth(most),
 				       most->p);
 			grew = true;
@@ -610,7 +611,8 @@ static int times_check_limit(struct times *d, int status)
 	if (grew || (any && !few && !hidden))
 		return status;
 	say("cannot be judged: %s\n",
-	    !any  ? "the sides have nothing in common"
+	    !any  ? l->function ? "--function matches no row of both sides"
+				: "the sides have nothing in common"
 	    : few ? DIFF_LIMIT_FEW
 		  : "what was lost may be what grew, or hide that it did; "
 		    "record with larger buffers");

@@ -300,6 +300,10 @@ ended 4 'grew by more than 5%: syscall read, +' --latency syscall --fail-above '
 ok "the_gate_fails" $?
 "$B" diff --latency syscall --fail-above 5 a?.txt -- e?.txt >said 2>err && [ ! -s err ]
 ok "the_gate_passes" $?
+ended 4 'syscall read, +' --latency syscall --fail-above 5 --function '^syscall r' a?.txt -- b?.txt &&
+	"$B" diff --latency syscall --fail-above 5 --function write a?.txt -- b?.txt >said 2>err && [ ! -s err ] &&
+	ended 5 'function matches no row' --latency syscall --fail-above 5 --function fsync a?.txt -- b?.txt
+ok "the_gate_is_of_the_rows_that_are_chosen" $?
 ended 5 'cannot be judged: one run of a side' --latency syscall --fail-above 5 a1.txt e1.txt
 ok "a_gate_of_one_run_cannot_be_judged" $?
 ended 4 'syscall read, +' --latency syscall --fail-above 5 a1.txt g.txt
