@@ -350,11 +350,11 @@ struct limits_span *limits_spans(const struct limits *l,
 	for (size_t i = 0; i < *n; i++)
 		span[i] = (struct limits_span){ l->reading[i].begin,
 						l->reading[i + 1].begin, 0 };
-	for (size_t i = limits_find(l, 0, 0, 0); i < rows; i++) {
+	for (size_t i = 0; i < rows; i++) {
 		const struct limits_row *r = &l->row[i];
 
 		if (!i || r[-1].tid != r->tid)
-			takes_it = takes(arg, r->tid);
+			takes_it = r->tid >= 0 && takes(arg, r->tid);
 		for (uint32_t k = 0; takes_it && k < 2; k++)
 			table_find_or_add(
 				&has, hash_u32s(r->path, r->reading + k), 0);

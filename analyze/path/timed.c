@@ -21,6 +21,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
 /* By how much pairs of events, and waits, vary from run to run where other
@@ -294,7 +295,7 @@ struct timed_parts {
 	size_t n[2], cap[2];
 	struct limits_span *span;
 	size_t n_span;
-	int64_t *throttled; /* of each span: ns of chains */
+	uint64_t *throttled; /* of each span: ns of chains */
 	int64_t from, to;
 	bool ended; /* the thread of a chain: what is not known then is of
 		     * another one that may have its tid */
@@ -409,7 +410,11 @@ static void timed_take_throttled(struct timed_parts *p, int64_t from,
 		int64_t end = to < p->span[i].to ? to : p->span[i].to;
 
 		raise_to(from, p->span[i].from);
-		p->throttled[i] += end - from;
+		/* readings of a hostile file may overlap */
+		if (from >= end)
+			continue;
+		p->throttled[i] =
+			saturating_add(p->throttled[i], (uint64_t)(end - from));
 		from = end;
 	}
 }
@@ -423,9 +428,10 @@ static void timed_take_quota(struct timed_parts *p)
 					     .group = GROUP_QUOTA,
 					     .proved = true };
 
-		item.most = p->throttled[i];
-		lower_to(item.most, p->span[i].throttled);
-		item.least = item.most;
+		uint64_t ns = p->throttled[i];
+
+		lower_to(ns, (uint64_t)p->span[i].throttled);
+		item.least = item.most = (int64_t)ns;
 		if (item.most > 0)
 			timed_add(p->d, TIMED_QUOTA, NULL, NULL, item);
 	}
