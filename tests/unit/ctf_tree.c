@@ -131,6 +131,9 @@ START_TEST(hostile_metadata_is_refused)
 	char *got = NULL;
 	size_t n = 0;
 	size_t len = 0;
+
+	if (RUN_ELSEWHERE && strstr(h->want, "too long"))
+		return;
 	FILE *in = open_memstream(&text, &n);
 	FILE *out = open_memstream(&got, &len);
 
