@@ -219,17 +219,23 @@ static void kernel_code_find_alts(struct kernel_code *k)
 				 .addr = s->vaddr };
 	struct kernel_patch p;
 	uint64_t first = 0, most = 0;
+	/* up to where entries were looked at, of those that begin at each */
+	uint64_t done[3] = { 0 };
 
 	bytes_init(&l.b, l.buf, elf_read(k->ef, s->off, l.buf, s->filesz), "",
 		   0, k->ef->swap);
-	for (uint64_t off = 0, n; off < bytes_left(&l.b);
-	     off += n < ALTS_MIN ? 4 : n * form.size) {
+	for (uint64_t off = 0, n; off < bytes_left(&l.b); off += 4) {
+		uint64_t *seen = &done[off / 4 % ARRAY_SIZE(done)];
+
+		if (off < *seen)
+			continue;
 		/* zeros would be of their own place */
 		for (n = 0; kernel_code_read_alt(k, &l, &form,
 						 off + n * form.size, &p) &&
 			    p.addr != l.addr + off + n * form.size &&
 			    p.len % 4 == 0 && (p.by_len == p.len || !p.by_len);)
 			n++;
+		*seen = off + n * form.size;
 		if (n > most) {
 			most = n;
 			first = off;
