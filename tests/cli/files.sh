@@ -128,7 +128,7 @@ trace("dump-shared", shared=True)
 trace("dump-lost", lost=True)
 trace("dump-late", late=True)
 END
-python3 dump.py "$ROOT/tests/cli" || exit 1
+python3 dump.py "${ROOT:-}/tests/cli" || exit 1
 for f in dump dump-old dump-shared dump-lost dump-late
 do
 	"$B" ingest -q --fields all -o $f.db $f 2>err || cat err
