@@ -745,7 +745,8 @@ static void stitch_take_map(struct stitch *st)
 /* Kernel code appears or disappears. Of trampolines and dispatchers of BPF the
  * kernel tells a page, whatever they have of it (bpf_image_ksym_add() in
  * kernel/bpf/trampoline.c), and so does perf of those that were there before.
- * Since Linux 6.9 other trampolines and programs are in the same page. */
+ * Newer ones (7.2, not 6.1) put other trampolines and programs into the same
+ * page. */
 static void stitch_take_ksymbol(struct stitch *st)
 {
 	const struct record *rec = st->rec;

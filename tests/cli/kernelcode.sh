@@ -206,7 +206,7 @@ sed 's/^ksymbol.*/& gone/' through.txt >gone.txt
 read_it gone
 is "nor where it was no more" "unchecked 7" "$(classes gone.db)"
 
-# of these the kernel tells a page, wherever in it they are: since Linux 6.9 beside programs
+# of these the kernel tells a page, wherever in it they are: in 7.2 next to programs
 {
 	sed -n 1,/^mmap/p through.txt
 	echo "ksymbol start=0xffffffffc0200200 len=0x80 name=bpf_prog_11_a
