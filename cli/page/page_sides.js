@@ -132,9 +132,12 @@ function makeSides()
 			"likely, not proved", "quiet")];
 }
 
+const sayLength = ns => ns === null ? "not known" : inTime(ns);
+
 const sayLengths = ([n, unproved, p50, p99, longest]) => grouped(n) +
 	(unproved ? ", " + grouped(unproved) + " of them not proved" : "") +
-	"; p50 " + inTime(p50) + ", p99 " + inTime(p99) + ", longest " + inTime(longest);
+	"; p50 " + sayLength(p50) + ", p99 " + sayLength(p99) + ", longest " +
+	sayLength(longest);
 
 // Returns elements of the kinds of which both sides have some that are proved.
 function makeLengths()
@@ -191,7 +194,7 @@ function drawLengths(canvas, kind)
 		c.fill();
 		c.globalAlpha = 1;
 		c.stroke();
-		[2, 3].forEach(i => {
+		[2, 3].filter(i => kind[side + 1][i] !== null).forEach(i => {
 			c.beginPath();
 			c.setLineDash(i === 3 ? [4, 3] : []);
 			c.moveTo(xOf(kind[side + 1][i]), 0);

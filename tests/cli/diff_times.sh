@@ -445,6 +445,30 @@ done
 	sqlite3 clock.db "UPDATE event_type SET weight = events WHERE name = 'sched:sched_switch'" && cp clock.db again.db &&
 	sqlite3 again.db 'UPDATE capture SET bytes = bytes + 1' && "$B" page --diff --wall clock.db again.db 2>err | grep -q '"times":true'
 ok "a_page_compares_waits" $?
+# one side alone has a disk: what its other side took is no number
+for side in one other
+do
+	cat <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 1/1   #P:1
+prog-100   [000] d....  1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=prog next_pid=100 next_prio=120
+prog-100   [000] .....  1.000010: sys_read(fd: 3, buf: 7ffe00, count: 100)
+prog-100   [000] .....  1.000020: sys_read -> 0x10
+END
+	[ $side = one ] || printf '%s\n' \
+		'prog-100   [000] d....  1.000030: irq_handler_entry: irq=11 name=virtio' \
+		'prog-100   [000] d....  1.000040: irq_handler_exit: irq=11 ret=handled'
+	echo 'prog-100   [000] d....  1.000050: sched_switch: prev_comm=prog prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120'
+done | awk '/^# tracer/ { out = n++ ? "other.txt" : "one.txt" } { print >out }'
+"$B" page --diff one.txt other.txt 2>err | python3 -c '
+import json, re, sys
+def never(word):
+    raise ValueError(word)
+at = re.search(r"<script type=\"application/json\" id=\"sides\">(.*?)</script>", sys.stdin.read(), re.S)
+kinds = json.loads(at[1], parse_constant=never)["kinds"]
+sys.exit(not [k for k in kinds if k[0] == "irq" and k[1][:3] == [0, 0, None] and k[2][0] == 1])'
+ok "what_one_side_lacks_is_null_to_a_browser" $?
 # pictured STATUS TEXT FILE...: of flame --diff --off-cpu; its titles are in said
 pictured() {
 	want=$1 text=$2
