@@ -147,16 +147,6 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 	intern_release(&states);
 }
 
-/* Writes a length, or null: browsers read no NaN, which that of a side without
- * proved ones is. */
-static void page_sides_put_length(struct json *j, double ns)
-{
-	if (isnan(ns))
-		json_null(j, NULL);
-	else
-		json_real(j, NULL, ns);
-}
-
 /* Writes how long those of each kind took. */
 static void page_sides_put_kinds(struct timings *t, struct json *j)
 {
@@ -186,9 +176,12 @@ static void page_sides_put_kinds(struct timings *t, struct json *j)
 			json_array(j, NULL);
 			json_uint(j, NULL, r->n[side]);
 			json_uint(j, NULL, r->unproved[side]);
-			page_sides_put_length(j, r->of[TIMINGS_P50].size[side]);
-			page_sides_put_length(j, r->of[TIMINGS_P99].size[side]);
-			page_sides_put_length(j, r->longest[side]);
+			/* those of a side without proved ones are NaN */
+			json_real_or_null(j, NULL,
+					  r->of[TIMINGS_P50].size[side]);
+			json_real_or_null(j, NULL,
+					  r->of[TIMINGS_P99].size[side]);
+			json_real_or_null(j, NULL, r->longest[side]);
 			for (size_t k = 0; k < STEPS; k++) {
 				if (!of[k])
 					continue;

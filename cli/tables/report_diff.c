@@ -228,15 +228,6 @@ static bool report_diff_is_renamed(const struct report_diff *rp, uint32_t row)
 	       rp->d->place[1][row].a;
 }
 
-/* Writes an end of an interval; NaN: there is none. */
-static void report_diff_json_bound(struct json *j, const char *key, double v)
-{
-	if (isnan(v))
-		json_null(j, key);
-	else
-		json_real(j, key, v);
-}
-
 /* Writes what the change comes from; nothing changed: null. */
 static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 {
@@ -256,8 +247,8 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 	json_text(j, "change", c->sign > 0 ? "more" : "less");
 	json_real(j, "excess", c->excess);
 	json_real(j, "times", c->times);
-	report_diff_json_bound(j, "times_low", c->times / factor);
-	report_diff_json_bound(j, "times_high", c->times * factor);
+	json_real_or_null(j, "times_low", c->times / factor);
+	json_real_or_null(j, "times_high", c->times * factor);
 	if (c->instead == REPORT_NONE)
 		json_null(j, "instead");
 	else

@@ -303,6 +303,14 @@ void json_real(struct json *j, const char *key, double v)
 	json_put(j, key, buf, (size_t)n);
 }
 
+void json_real_or_null(struct json *j, const char *key, double v)
+{
+	if (isnan(v))
+		json_null(j, key);
+	else
+		json_real(j, key, v);
+}
+
 void json_fixed(struct json *j, const char *key, uint64_t n, uint64_t d,
 		unsigned int decimals)
 {

@@ -86,6 +86,8 @@ void json_int_or_null(struct json *j, const char *key, int64_t v, bool known);
 /* Writes 17 significant digits; NaN and Infinity, which JSON lacks, as these
  * words. */
 void json_real(struct json *j, const char *key, double v);
+/* Writes v, or null if it is NaN: browsers read no NaN. */
+void json_real_or_null(struct json *j, const char *key, double v);
 /* Writes n / d with `decimals` decimals, truncated. */
 void json_fixed(struct json *j, const char *key, uint64_t n, uint64_t d,
 		unsigned int decimals);
