@@ -702,11 +702,12 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			poll(ends, 1, START_MS);
 			continue;
 		}
-		if (waits)
+		if (waits) {
 			rings_begin(rings);
-		if (waits && note)
-			say("recording%s\n", note);
-		waits = false;
+			if (note)
+				say("recording%s\n", note);
+			waits = false;
+		}
 		/* pages that are not full are copied, too */
 		if (rings && (calls || looks++ % LOOKS == 0) &&
 		    rings_drain(rings, &err))

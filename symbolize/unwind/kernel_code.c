@@ -413,9 +413,10 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 						      .size = s->filesz };
 		}
 		k->end = saturating_add(img->start, size);
-		if (flat)
+		if (flat) {
 			kernel_code_find_alts(k);
-		sort_items(k->patch, k->n_patch, kernel_patch_compare);
+			sort_items(k->patch, k->n_patch, kernel_patch_compare);
+		}
 		return k;
 	}
 	kernel_code_read_sections(k);
@@ -524,12 +525,13 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 
 	if (n < before)
 		return CALLSITE_UNCHECKED;
-	size_t i = search_where(k->n_patch, m, k->patch[m].addr >= addr - 5);
+	size_t i;
 
 	switch (call_insn_before(k->ef->machine, k->ef->big, code, before,
 				 n - before, addr, &target)) {
 	case CALL_DIRECT:
 		/* of a thunk, in .retpoline_sites */
+		i = search_where(k->n_patch, m, k->patch[m].addr >= addr - 5);
 		if (k->ef->machine == EM_X86_64 && i < k->n_patch &&
 		    k->patch[i].addr == addr - 5 && !k->patch[i].by)
 			return CALLSITE_INDIRECT;
