@@ -2,7 +2,6 @@
 #include "cli/tables/report.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "cli/args/status.h"
 #include "analyze/diffs/diff_cause.h"
