@@ -49,7 +49,7 @@ SUBSTITUTES = (
     (r"shop\.data", captures + "/shop.data.zst"),
 )
 # a terminal, in which somebody leaves
-IN_TERMINAL = "(sleep 1; printf q) | TERM=xterm script -qec \"%s\" /dev/null"
+IN_TERMINAL = "(sleep 1; printf qq) | TERM=xterm script -qec \"%s\" /dev/null"
 STANDINS = {"perf": "while [ $# -gt 0 ]; do case $1$2 in -o?*[!-]) exec cp %s \"$2\" ;; esac; shift; done; cat %s"
             % ((captures + "/pipe-zstd.data",) * 2), "flamegraph.pl": "cat", "less": "cat",
             "source": "cat", "go": "true", "babeltrace2": "true", "sudo": '"$@"', "pkill": "true",

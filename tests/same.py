@@ -708,6 +708,7 @@ NOT_RUN = {
     "--open": "starts a browser: tests/cli/first.sh",
     "--timing": "prints times: tests/cli/jobs.sh",
     "view --live": "ends with its stream: tests/cli/top.sh",
+    "view --diff": "shows what diff prints: tests/cli/view.sh",
     "follow --top": "by the time of segments: tests/cli/top_print.sh",
     "follow --keep": "by the age of files: tests/cli/keep.sh",
     "follow --exec": "runs a command: tests/cli/follow.sh",

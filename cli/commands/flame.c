@@ -12,6 +12,7 @@
 #include "cli/pictures/flame.h"
 #include "analyze/stacks/label.h"
 #include "analyze/names/library.h"
+#include "analyze/path/latency_sched.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"
@@ -149,6 +150,11 @@ static int flame_check(struct svg_opts *o, struct err *err)
 			       "--diff compares samples, --off-cpu, --wall or "
 			       "pairs of events: leave out --wakeups, "
 			       "--by-state and '--latency call'");
+	if (opts.latency && latency_sched_has(opts.latency))
+		return err_set(err, ERR_USAGE,
+			       "'--latency %s' is time off the CPU: ask for "
+			       "--off-cpu instead",
+			       opts.latency);
 	if (opts.latency && (offcpu_opts.on || offcpu_opts.wall))
 		return err_set(err, ERR_USAGE,
 			       "--latency, --off-cpu and --wall are different "

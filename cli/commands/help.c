@@ -290,6 +290,8 @@ static void print_keys(FILE *out)
 		{ "o", "in code, the next function of the same name" },
 		{ "w", "of a thread: its time off the CPU, by cause" },
 		{ "b, B", "compare with a database recorded before, or after" },
+		{ "s, w, o, e, l, r", "of a comparison: samples, time by wall, "
+				      "waits, who ended them, latency, ready" },
 		{ "x", "write a flame graph, page, JSON or text" },
 		{ "P", "write this screen as text" },
 		{ "z", "with --live: no newer segment, and on again" },

@@ -139,7 +139,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
 	if (o.by_field && strcmp(o.by_field, intervals_by_caller) != 0 &&
-	    kind && (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
+	    kind && latency_sched_has(kind))
 		return err_set(err, ERR_USAGE,
 			       "--by %s: times of the scheduler are no pairs "
 			       "of events with fields; name, comm, tid, pid, "

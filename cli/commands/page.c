@@ -100,11 +100,6 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; !rc && k < s->side[i].n; k++)
 			rc = input_apart(s->side[i].path[k], out_path, err);
-	if (!rc && (absolute || what.wall) && s->side[0].n + s->side[1].n > 2)
-		rc = err_set(err, ERR_USAGE,
-			     "a page compares the numbers of two recordings; "
-			     "leave out --%s for several runs",
-			     what.wall ? "wall" : "absolute");
 	if (!rc)
 		rc = diff_model_read(&m, s, &what, &none, &status, err);
 	const char *path = rc ? NULL : input_path(ask, (int)b->n, b->path, err);

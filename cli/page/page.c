@@ -469,6 +469,10 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	for (int side = 0; side < 2; side++)
 		json_uint(&j, NULL, m->c.d->side[side].weight);
 	json_end(&j);
+	json_array(&j, "runs");
+	for (int side = 0; side < 2; side++)
+		json_uint(&j, NULL, m->c.d->side[side].runs);
+	json_end(&j);
 	/* [name, class, kernel code, image, row or -1] */
 	json_array(&j, "labels");
 	for (uint32_t id = 0; id < labels_count(m->c.labels); id++) {

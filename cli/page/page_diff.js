@@ -89,9 +89,10 @@ const measureOf = row => row === diff.cause_row ? "total" : view.diff.by;
 const changeOf = at => diff.row[at] < 0 ? 0 :
 	judgedFunction(at)[measureOf(diff.row[at])].change;
 
-// Returns a weight on a side as a share, or with --absolute as it is.
-const sizeOf = (weight, side) => diff.absolute ? weight :
-	100 * weight / diff.weights[side];
+// Returns a weight on a side as a share, or with --absolute as the mean of its
+// runs.
+const sizeOf = (weight, side) => diff.absolute ?
+	Math.round(weight / diff.runs[side]) : 100 * weight / diff.weights[side];
 
 const inSize = v => diff.times ? inTime(v) : diff.absolute ? grouped(v) :
 	percent(v, 100);

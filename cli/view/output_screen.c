@@ -113,6 +113,7 @@ static void (*const printed_start_at[])(struct said *s) = {
 	[SAID_CHAINS] = printed_to_last,
 	[SAID_KINDS] = printed_to_row,
 	[SAID_NAMES] = printed_to_row,
+	[SAID_DIFF] = NULL,
 };
 
 /* ---- the other process */
@@ -130,7 +131,7 @@ static int printed_start(struct said *s, struct err *err)
 
 		snprintf(columns, sizeof(columns), "%d", cells_columns());
 		setenv("COLUMNS", columns, 1);
-		if (s->kind != SAID_TEXT)
+		if (printed_start_at[s->kind])
 			setenv("BACKSTITCH_ROWS", "1", 1);
 		else
 			unsetenv("BACKSTITCH_ROWS");
@@ -347,6 +348,11 @@ static bool printed_key(struct screen *screen, int key, const struct area *a,
 
 	if (list_key(&s->list, key, a->rows))
 		return true;
+	if (s->kind == SAID_DIFF && key > 0 && key < 128 &&
+	    strchr(DIFF_KEYS, key)) {
+		out->diff = key;
+		return true;
+	}
 	switch (key) {
 	case CELLS_RIGHT:
 		s->left += STEP;
@@ -442,6 +448,8 @@ static const struct screen_ops printed_ops[] = {
 	[SAID_CHAINS] = SAID_OPS("arrows move"),
 	[SAID_KINDS] = SAID_OPS("Enter by name"),
 	[SAID_NAMES] = SAID_OPS("Enter the longest"),
+	[SAID_DIFF] = SAID_OPS("s samples  w time by wall  o waits  e by who "
+			       "ended them  l latency  r ready"),
 };
 
 struct screen *printed_screen(enum printed_kind kind, const char *title,

@@ -26,7 +26,8 @@ struct reply {
 	size_t wait;  /* the chain of its wait of this rank, from 1, or */
 	bool sums;    /* its time off the CPU by cause and place */
 	char *kind;   /* the intervals of this kind by name, or */
-	char *name;   /* the longest ones with this name */
+	char *name;   /* the longest ones with this name, or */
+	int diff; /* the table of a comparison with this key, from DIFF_KEYS */
 };
 
 void reply_say(struct reply *r, const char *text);
@@ -77,7 +78,10 @@ enum printed_kind {
 	SAID_CHAINS,  /* of path --worst: the last chain is asked for */
 	SAID_KINDS,   /* of 'latency --by kind': to the names of one */
 	SAID_NAMES,   /* of 'latency': to the longest with a name */
+	SAID_DIFF,    /* of 'diff': to another table of the comparison */
 };
+#define DIFF_KEYS "swoelr"
+
 /* What a command of this program prints. argv, which is copied, ends with NULL.
  * Returns NULL and *err if no process can be started. */
 struct screen *printed_screen(enum printed_kind kind, const char *title,

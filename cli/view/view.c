@@ -29,8 +29,8 @@
 #define WAIT_MS 50 /* while something is read */
 #define IDLE_MS 500
 #define SECOND 1000000000
-#define TYPED 256		/* bytes that can be typed */
-#define LINE (CHOICE_ARGS + 16) /* arguments */
+#define TYPED 256			     /* bytes that can be typed */
+#define LINE (CHOICE_ARGS + VIEW_SIDES + 16) /* arguments */
 
 /* No arguments after the database. */
 static const char *const nothing[] = { NULL };
@@ -48,9 +48,13 @@ struct view {
 	char why[512];	       /* then: why */
 	struct screen *stack[DEEP];
 	size_t n;
-	struct area area;    /* of the screen that is shown */
-	char said[512];	     /* in the last line */
-	char found[TYPED];   /* what is looked for */
+	struct area area;  /* of the screen that is shown */
+	char said[512];	   /* in the last line */
+	char found[TYPED]; /* what is looked for */
+	/* The comparison that is shown: of view_what, or "--" and both. */
+	const char *const *sides;
+	const char *two[4];
+	char other[TYPED];
 	struct filter *past; /* filters before this one */
 	size_t n_past, cap_past;
 };
@@ -485,13 +489,48 @@ static void view_find(struct view *v, bool back)
 		view_say(v, "no '%s'", v->found);
 }
 
+/* The tables of a comparison, by DIFF_KEYS. */
+static const struct {
+	int key;
+	const char *title;
+	const char *argv[4];
+} view_diffs[] = {
+	{ 's', "comparison", { "diff" } },
+	{ 'w', "comparison of time by wall", { "diff", "--wall" } },
+	{ 'o', "comparison of waits", { "diff", "--off-cpu" } },
+	{ 'e',
+	  "comparison of waits by who ended them",
+	  { "diff", "--off-cpu", "--woken-by" } },
+	{ 'l', "comparison of latency", { "diff", "--latency" } },
+	{ 'r', "comparison of scheduling", { "diff", "--sched" } },
+};
+
+/* Shows a table of the comparison above the first screen. */
+static void view_open_diff(struct view *v, int key)
+{
+	const char *argv[LINE];
+	struct err err = { 0 };
+	size_t i = 0, n = 0;
+
+	while (view_diffs[i].key != key)
+		i++;
+	for (; view_diffs[i].argv[n]; n++)
+		argv[n] = view_diffs[i].argv[n];
+	n += choice_args(v->opts, "diff", argv + n);
+	for (size_t k = 0; v->sides[k]; k++)
+		argv[n++] = v->sides[k];
+	argv[n] = NULL;
+	while (v->n > 1)
+		view_leave(v);
+	view_push(v, printed_screen(SAID_DIFF, view_diffs[i].title, argv, &err),
+		  &err);
+}
+
 /* Compares this database with another; before: it is the one that was there
  * first. */
 static void view_compare(struct view *v, bool before)
 {
 	char other[TYPED] = "";
-	const char *argv[] = { "diff", "--", NULL, NULL, NULL };
-	struct err err = { 0 };
 
 	if (!view_ask(v,
 		      before ? "compare with the recording before: "
@@ -501,9 +540,12 @@ static void view_compare(struct view *v, bool before)
 		return;
 	if (view_replaced(v))
 		return;
-	argv[2] = before ? other : v->path;
-	argv[3] = before ? v->path : other;
-	view_push(v, printed_screen(SAID_TEXT, "comparison", argv, &err), &err);
+	memcpy(v->other, other, sizeof(other));
+	v->two[0] = "--";
+	v->two[1] = before ? v->other : v->path;
+	v->two[2] = before ? v->path : v->other;
+	v->sides = v->two;
+	view_open_diff(v, 's');
 }
 
 /* What x writes. */
@@ -677,6 +719,8 @@ static void view_key_common(struct view *v, int key)
 static void view_take_reply(struct view *v, struct reply *r)
 {
 	snprintf(v->said, sizeof(v->said), "%s", r->said);
+	if (r->diff)
+		view_open_diff(v, r->diff);
 	if (r->code)
 		view_open_code(v, r->code, r->nth);
 	if (r->thread && r->sums) {
@@ -789,7 +833,8 @@ int view_run(const struct view_what *what, struct err *err)
 			  .path = what->path,
 			  .filter = what->filter,
 			  .opts = what->opts,
-			  .live = what->live };
+			  .live = what->live,
+			  .sides = what->sides };
 	int rc = 0;
 
 	/* whoever reads it reports one that is not there */
@@ -799,6 +844,8 @@ int view_run(const struct view_what *what, struct err *err)
 		return -1;
 	if (v.db || view_wait(&v)) {
 		rc = view_load(&v) && v.n ? 0 : -1;
+		if (!rc && v.sides)
+			view_open_diff(&v, 's');
 		if (!rc)
 			view_loop(&v);
 	}

@@ -6,6 +6,8 @@ struct filter;
 struct opt;
 struct store;
 
+#define VIEW_SIDES 64
+
 /* What to show. */
 struct view_what {
 	struct store *db; /* NULL: the newest one in the folder live */
@@ -13,6 +15,10 @@ struct view_what {
 	const char *live;
 	struct filter *filter;	/* which samples; the user changes it */
 	const struct opt *opts; /* commands get those that were given */
+	/* The recordings of a comparison, which is shown first, as 'diff' takes
+	 * them; of fewer than VIEW_SIDES arguments, ends with NULL. NULL: none.
+	 */
+	const char *const *sides;
 };
 
 /* Shows it until the user leaves. Returns 0, or -1 and *err. */

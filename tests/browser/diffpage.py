@@ -122,6 +122,25 @@ def check_self(b):
        b.text("#diff_says"))
 
 
+def check_runs(b):
+    """Of several runs a side, numbers are those of one, as in the table of diff."""
+    runs = [before, "--", before, after]
+    draw("page", "--diff", "--absolute", "-o", work + "/runs.html", *runs)
+    want = {r["symbol"]: r for r in json.loads(subprocess.run(
+        [BACKSTITCH, "diff", "--absolute", "--json", *runs],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)["rows"]}
+    b.open(work + "/runs.html")
+    got = rows(b)
+    told = [[number(r[2]), number(r[4]), abs(number(r[3]) - number(r[2])), number(r[5])]
+            for r in got]
+    each = [[abs(want[r[0]]["self_" + k]) for k in ("b_expected", "b_expected", "change", "change")]
+            for r in got]
+    ok(got and all(abs(x - y) <= 0.001 * abs(y) + 1 for t, e in zip(told, each)
+                   for x, y in zip(t, e)),
+       "of_several_runs_numbers_are_those_of_one", got, each)
+    b.quiet(work + "/runs.html", "runs")
+
+
 def check_unproved(b):
     """What chance explains is shown where nothing else is, and marked."""
     less = work + "/less.db"
@@ -198,6 +217,7 @@ for width, look in (1600, "light"), (1000, "dark"), (400, "light"):
         if width == 400:
             check_paper(browser)
         if width == 1600:
+            check_runs(browser)
             check_self(browser)
             check_unproved(browser)
             check_alike(browser)

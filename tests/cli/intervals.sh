@@ -226,6 +226,8 @@ tid=$("$B" query --format csv "$db" "SELECT tid FROM interval
 is "a_filter_selects_begins" "$(of "AND tid = $tid")" "$(calls --tid "$tid")"
 "$B" flame --latency nothing -o "$work/svg" "$db" >"$work/out" 2>"$work/err"
 is "an_unknown_kind_is_an_error" 2 $?
+"$B" flame --latency wake-up -o "$work/svg" "$db" 2>"$work/err"
+is "a_kind_of_the_scheduler_is_drawn_by_off_cpu" "2 1" "$? $(grep -c 'ask for --off-cpu' "$work/err")"
 "$B" flame --latency syscall --wall -o "$work/svg" "$db" 2>"$work/err"
 is "two_times_are_not_one_picture" 2 $?
 

@@ -44,6 +44,7 @@ DATABASES = {
     "dumps": ["frames32.data.zst", "--symfs", "symfs"],
     "calls": ["calls.data.zst"],
     "lock": ["../causality/captures/lock.data.zst"],
+    "lock2": ["../causality/captures/lock.data.zst", "--no-symbols"],
     "traced": ["fgraph"],
     "several": ["pair.data", "pair.dat.zst"],
 }
@@ -369,6 +370,41 @@ def check_comparison():
                        printed("report", "--diff", "--", path(a), path(b))):
             say(True, "%s_compares_as_report_diff_does" % key)
         t.end()
+
+
+TABLES = (("s", "comparison", ()), ("w", "comparison of time by wall", ("--wall",)),
+          ("o", "comparison of waits", ("--off-cpu",)),
+          ("e", "comparison of waits by who ended them", ("--off-cpu", "--woken-by")),
+          ("l", "comparison of latency", ("--latency",)),
+          ("r", "comparison of scheduling", ("--sched",)))
+
+
+def check_sides():
+    """--diff shows each table of diff above the screens of the second side, of
+    single recordings and of several runs."""
+    for name, sides, more in (
+            ("two", [path("lock"), path("lock2")], ()),
+            ("runs", [path("lock"), path("lock2"), "--", path("lock2"),
+                      path("lock")], ("--comm=owner",))):
+        t = Terminal("'%s' view --diff %s %s" % (B, " ".join(more), " ".join(sides)),
+                     width=WIDE, height=50)
+        good = t.shows("^comparison")
+        for key, title, options in TABLES + TABLES[:1]:
+            t.keys(key)
+            good = check_lines(t, "%s_of_%s_is_what_diff_prints" % (key, name), title,
+                               printed("diff", *options, *more, *sides)) and good
+        t.keys("t")
+        good = good and t.shows("^threads(.|\n)*  Tid  ")
+        t.keys("q")
+        say(good, "view_of_%s_sides_has_the_tables_of_diff" % name, t.last)
+        t.end()
+    many = ["%s/many%d.db" % (DIR, i) for i in range(64)]
+    for args, want in ((("--diff", path("lock")), "two databases"),
+                       (("--diff", "--live", DIR), "leave out"),
+                       (("--diff", *many[:32], "--", *many[32:]), "fewer than")):
+        _, said, status = run("view", *args)
+        say(status == 2 and want in said, "sides_are_refused_" + want.replace(" ", "_"),
+            said)
 
 
 def check_tree():
@@ -953,6 +989,7 @@ def main():
     check_events()
     check_segments()
     check_comparison()
+    check_sides()
     check_tree()
     check_callers()
     check_turn()
