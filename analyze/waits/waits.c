@@ -38,24 +38,6 @@ struct wait_pieces {
 	size_t first, end;
 };
 
-/* c, s: borrowed, s for names. */
-static struct wakers *wakers_new(const struct causes *c, const struct stacks *s)
-{
-	struct wakers *w = mem_new(1, sizeof(*w));
-
-	w->causes = c;
-	w->stacks = s;
-	return w;
-}
-
-static void wakers_free(struct wakers *w)
-{
-	if (!w)
-		return;
-	intern_release(&w->irqs);
-	free(w);
-}
-
 /* Returns the proof that an edge, the last one of a wait, ended it: where the
  * thread may have been back in between, another one may have. */
 static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
@@ -538,13 +520,6 @@ static int64_t waits_part_exit(const struct waits_part *p, int64_t tid,
 	return waits_part_life(p, tid, time)->to;
 }
 
-/* Returns when it was born; INT64_MIN: no record says that it was. */
-static int64_t waits_part_born(const struct waits_part *p, int64_t tid,
-			       int64_t time)
-{
-	return waits_part_life(p, tid, time)->from;
-}
-
 #define CPUS_MAX 65536 /* further ones have no runs */
 
 /* Who is on a CPU, since when, and by which event. */
@@ -596,7 +571,7 @@ struct waits_now {
 	bool wakes;	  /* who woke is asked for */
 	bool ended;	  /* all events are read */
 	int64_t end;	  /* of the capture */
-	struct wakers *wakers;
+	struct wakers wakers;
 	struct waits_kept *kept;
 	size_t n_kept, cap_kept, next; /* which is given next */
 };
@@ -836,7 +811,7 @@ static void waits_begin_unseen(struct waits *w, const struct causes_switch *e,
 		other->taken = false;
 	}
 	if (e->has_out && !th->seen && !(at->taken && at->tid == tid)) {
-		born = waits_part_born(w->now.part, tid, e->time);
+		born = waits_part_life(w->now.part, tid, e->time)->from;
 		waits_give_maybe(w, tid, e->cpu, born > start ? born : start,
 				 e->time, born > start ? WAITS_LEFT : WAITS_ON);
 	}
@@ -1014,7 +989,7 @@ static void waits_close_part(struct waits *w)
 {
 	struct waits_now *n = &w->now;
 
-	wakers_free(n->wakers);
+	intern_release(&n->wakers.irqs);
 	causes_free(n->causes);
 	row_cursor_close(&n->chosen);
 	if (n->part)
@@ -1060,7 +1035,8 @@ static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 	return 0;
 }
 
-/* All events of the part are read: gives what they have left open. */
+/* Ends the waits and runs that are still open when all events of the part have
+ * been read. */
 static void waits_end_part(struct waits *w)
 {
 	struct waits_now *n = &w->now;
@@ -1076,31 +1052,30 @@ static void waits_end_part(struct waits *w)
 		waits_end_seat(w, i);
 	if (!n->wakes)
 		return;
-	/* Finds who ended the waits that are kept, thread by thread, so that
-	 * few pieces are. */
-	const struct timeline *t = w->now.causes->t;
+	/* Find who ended the waits that are kept: thread by thread, so that
+	 * the pieces of one thread are in memory at a time. */
+	const struct timeline *t = n->causes->t;
 	struct proofs *p = proofs_new(t);
 
-	w->now.wakers = wakers_new(w->now.causes, w->ask.stacks);
-	for (size_t i = 0; i < w->now.n; i++) {
-		int64_t tid = w->now.thread[i].tid;
+	n->wakers =
+		(struct wakers){ .causes = n->causes, .stacks = w->ask.stacks };
+	for (size_t i = 0; i < n->n; i++) {
+		int64_t tid = n->thread[i].tid;
 		uint32_t thread = tid > 0 && tid < INT32_MAX
 					  ? timeline_thread(t, (int32_t)tid)
 					  : TIMELINE_NONE;
-		uint32_t k =
-			thread == TIMELINE_NONE ? 0 : w->now.thread[i].kept;
+		uint32_t k = thread == TIMELINE_NONE ? 0 : n->thread[i].kept;
 
-		for (; k; k = w->now.kept[k - 1].before) {
-			struct waits_kept *x = &w->now.kept[k - 1];
+		for (; k; k = n->kept[k - 1].before) {
+			struct waits_kept *x = &n->kept[k - 1];
 
-			x->woken = wakers_find(w->now.wakers, p, thread,
-					       x->from, x->to);
+			x->woken = wakers_find(&n->wakers, p, thread, x->from,
+					       x->to);
 		}
 		proofs_forget(p);
 	}
 	proofs_free(p);
-	w->sums.wakes |= n->causes->t->types &
-			 (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
+	w->sums.wakes |= t->types & (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
 }
 
 /* Does the next step, which may give items. */
@@ -1137,7 +1112,7 @@ static int waits_step(struct waits *w, struct err *err)
 			.tid = w->now.thread[k->thread].tid,
 			.state = k->state,
 			.cpu = k->cpu,
-			.waker = wakers_tell(w->now.wakers, &k->woken),
+			.waker = wakers_tell(&w->now.wakers, &k->woken),
 			.at = w->now.causes->stack[k->number],
 		};
 		waits_give(w, &item);

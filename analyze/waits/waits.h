@@ -20,7 +20,6 @@
 #include "analyze/causes/wait_cause.h"
 
 struct causes;
-struct wakers;
 
 /* Bytes of an interrupt's name, with its 0; longer ones are cut. */
 #define WAKER_IRQ 32

@@ -239,16 +239,6 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 	return rc ? -1 : status;
 }
 
-static int flame_draw_diff(int argc, char **argv, const struct svg_opts *o,
-			   struct err *err)
-{
-	struct sides s RELEASED_BY(sides_release) = { 0 };
-
-	return sides_take(&s, argc, argv, options_before, err)
-		       ? -1
-		       : flame_diff(&s, &opts, o, err);
-}
-
 static int flame_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_chosen();
@@ -271,8 +261,13 @@ static int flame_run(int argc, char **argv, struct err *err)
 		ask.filter = &filter;
 	ask.detail = (opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
 		     (opts.by_verdict ? SERVER_VERDICTS : 0);
-	return opts.diff ? flame_draw_diff(argc, argv, &o, err)
-			 : flame_draw_one(argc, argv, &o, err);
+	if (!opts.diff)
+		return flame_draw_one(argc, argv, &o, err);
+	struct sides s RELEASED_BY(sides_release) = { 0 };
+
+	return sides_take(&s, argc, argv, options_before, err)
+		       ? -1
+		       : flame_diff(&s, &opts, &o, err);
 }
 
 const struct command cmd_flame = {

@@ -106,11 +106,10 @@ static int ingest_run(int argc, char **argv, struct err *err)
 		if (is_db) {
 			char *word OWNED = safe_text_word(argv[i]);
 
-			err_set(err, ERR_USAGE,
-				"%s: this is a database already; look into it "
-				"with 'backstitch info %s'",
-				argv[i], word);
-			return -1;
+			return err_set(err, ERR_USAGE,
+				       "%s: this is a database already; look "
+				       "into it with 'backstitch info %s'",
+				       argv[i], word);
 		}
 		from_stdin += !strcmp(argv[i], "-");
 		if (input_apart(argv[i], out, err))

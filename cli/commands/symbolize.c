@@ -181,7 +181,8 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (!is_db) {
 		char *word OWNED = safe_text_word(path);
 
-		err_set(err, ERR_USAGE,
+		return err_set(
+			err, ERR_USAGE,
 			archive_is_bundle(path)
 				? "%s: symbolize changes a database, which has "
 				  "to be taken out for that: 'backstitch "
@@ -189,7 +190,6 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 				: "%s: symbolize needs a database; 'backstitch "
 				  "ingest %s' makes one, with the same options",
 			path, word);
-		return -1;
 	}
 	struct maker *mk = maker_open(path, path, err);
 	if (!mk)

@@ -295,7 +295,9 @@ static uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 	return id;
 }
 
-static void tracks_cpu(struct tracks *t, uint32_t id)
+/* Begins an object on the track of a CPU, and names the track before the first
+ * one. */
+static void tracks_begin_on(struct tracks *t, uint32_t id)
 {
 	struct cpu *c = &t->cpu[id];
 	int64_t tid = CPUS_PID + 1 + c->cpu;
@@ -317,7 +319,7 @@ static void tracks_cpu(struct tracks *t, uint32_t id)
 
 static void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 {
-	tracks_cpu(t, tracks_find_cpu(t, capture, cpu));
+	tracks_begin_on(t, tracks_find_cpu(t, capture, cpu));
 }
 
 #define SLICES_MAX 0x3fffffff
@@ -361,7 +363,8 @@ struct slices {
 	struct offcpu_sums sums;
 };
 
-/* Returns the thread with that tid at that time; 0: none. */
+/* Returns the thread that had the tid at that time, or else the first one that
+ * ever had it; 0: none had. */
 static uint32_t slices_thread_at(const struct tracks *t, int64_t tid,
 				 uint32_t kernel, int64_t time)
 {
@@ -563,7 +566,7 @@ static void slices_begin(struct tracks *t, const struct slice *s, int64_t time)
 	json_end(j);
 	if (number < 0)
 		return;
-	tracks_cpu(t, s->cpu);
+	tracks_begin_on(t, s->cpu);
 	slices_put_begin(j, tracks_name(t, k), time);
 	json_object(j, "args");
 	json_int(j, "pid", k->pid);
@@ -601,7 +604,7 @@ static void slices_end(struct tracks *t, const struct slice *s,
 	slices_put_end(t->j, "running", s, e);
 	if (t->cpu[s->cpu].cpu < 0)
 		return;
-	tracks_cpu(t, s->cpu);
+	tracks_begin_on(t, s->cpu);
 	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
 }
 
@@ -754,11 +757,6 @@ static bool chrome_calls_put(struct chrome_calls *c, const struct event_row *e)
 		json_end(j);
 	}
 	return any;
-}
-
-static bool chrome_calls_any(const struct chrome_calls *c)
-{
-	return c->n;
 }
 
 /* A frame and its caller, in a tree with the stacks of both halves. */
@@ -971,10 +969,10 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	size_t common = strlen(t.text); /* the members before args */
 	size_t len;
 
-	/* Slices and arrows show the events of the scheduler and of
-	 * interrupts: those without a stack, that are not asked for by name,
-	 * are left out. A trace.dat of 12 MB had 814 MB of them. Without a
-	 * chain perf has the address of the tracepoint. */
+	/* Slices and arrows show what the scheduler and interrupts did, so
+	 * their events are left out unless they have a stack or are asked for
+	 * by name: of a trace.dat of 12 MB they made 814 MB. One frame is no
+	 * stack: without a chain, perf records the tracepoint's address. */
 	bool stack = t.len && memchr(t.text, ';', t.len);
 
 	if (!stack && !c->x->filter->event &&
@@ -1093,8 +1091,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 				"slices: their fields are not in the database; "
 				"'backstitch ingest --fields all' stores them\n",
 				s->bare);
-		else if (!s->happened && !s->records &&
-			 !chrome_calls_any(c.calls))
+		else if (!s->happened && !s->records && !c.calls->n)
 			say_note("no context switches here, so no slices; "
 				 "'perf record --switch-events' takes them\n");
 		const struct labels *labels = c.stacks->labels;

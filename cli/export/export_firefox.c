@@ -561,12 +561,6 @@ static int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
 				err);
 }
 
-/* Returns the duration of the profile in ns. */
-static uint64_t firefox_duration(const struct firefox_threads *t)
-{
-	return (uint64_t)t->end - (uint64_t)t->begin;
-}
-
 static bool is_used(const struct thread *th)
 {
 	return th->samples.n || th->marks.n;
@@ -866,7 +860,8 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	/* The profiler leaves out what is at the end: it is one interval later.
 	 */
 	firefox_put_ms(&j, "profilingEndTime",
-		       firefox_duration(d->threads) + interval(d, w.is_time));
+		       (uint64_t)d->threads->end - (uint64_t)d->threads->begin +
+			       interval(d, w.is_time));
 	firefox_put_ms(&j, "interval", interval(d, w.is_time));
 	json_int(&j, "processType", 0);
 	json_int(&j, "stackwalk", 1);

@@ -493,16 +493,6 @@ static pid_t print_start(const struct folder_lock *claim,
 	_exit(0);
 }
 
-/* Ends it, and prints what there is at the end. */
-static void print_end(pid_t pid, const struct follow_opts *o)
-{
-	if (pid <= 0)
-		return;
-	kill(pid, SIGTERM);
-	child_wait(pid);
-	print_screen(o->dir, o->print);
-}
-
 #define NS 1000000000
 #define POLL_MS 200
 /* The recorder gets Ctrl-C as well, and still writes what it has. */
@@ -859,7 +849,11 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 
 	if (parts_wait(fw.parts, rc ? &late : err))
 		rc = -1;
-	print_end(printer, o);
+	if (printer > 0) {
+		kill(printer, SIGTERM);
+		child_wait(printer);
+		print_screen(o->dir, o->print);
+	}
 	segments_sweep(fw.claim);
 	*damaged = follow_tell_missing(&fw) || parts_damaged(fw.parts);
 	if (!o->quiet && (!rc || fw.g.number > last + 1))

@@ -321,16 +321,6 @@ static int worker_end(struct worker *m)
 	return status;
 }
 
-/* Lets the process end, when it has made what it was given. NULL is fine. */
-static void worker_free(struct worker *m)
-{
-	if (!m)
-		return;
-	if (m->pid)
-		worker_end(m);
-	free(m);
-}
-
 /* Commands of the user must not get the sockets: the process ends when no one
  * holds the other end of its own. */
 static bool worker_start(struct worker *m)
@@ -496,8 +486,10 @@ void parts_free(struct parts *q)
 {
 	if (!q)
 		return;
-	worker_free(q->worker);
-	free_all(q->command, q->age, q->left_over.number, q);
+	/* it ends when it has made what it was given */
+	if (q->worker && q->worker->pid)
+		worker_end(q->worker);
+	free_all(q->worker, q->command, q->age, q->left_over.number, q);
 }
 
 static bool parts_may_start(const struct parts *q)

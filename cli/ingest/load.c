@@ -344,17 +344,6 @@ static int storing_put(struct storing *s, struct err *err)
 	return 0;
 }
 
-/* Puts payloads that could not be decoded since the last call into the ledger.
- * Call it after storing_wait(), at places that no thread decides on. */
-static void storing_tell(struct storing *s, struct ledger *lg)
-{
-	if (!ledger_queued(s->queue))
-		return;
-	ledger_pass(s->queue, lg, SIZE_MAX);
-	ledger_free(s->queue);
-	s->queue = ledger_new_queue();
-}
-
 /* Number of facts between flushes, which check for Ctrl-C, and between updates
  * of the progress line. For a flush all threads but the writer's wait: with a
  * quarter of the number, ingest of a mixed capture took 6 % longer. The latter
@@ -540,7 +529,13 @@ static int load_flush(struct load *ld, struct err *err)
 {
 	if (storing_wait(ld->storing, err))
 		return -1;
-	storing_tell(ld->storing, ld->ledger);
+	/* payloads that could not be decoded since the last call: put into
+	 * the ledger here, as no thread decides when that is */
+	if (ledger_queued(ld->storing->queue)) {
+		ledger_pass(ld->storing->queue, ld->ledger, SIZE_MAX);
+		ledger_free(ld->storing->queue);
+		ld->storing->queue = ledger_new_queue();
+	}
 	if (!ld->failed)
 		return store_flush(ld->mk, ld->ledger, err);
 	*err = ld->why;

@@ -20,16 +20,7 @@
 
 /* ---- folders of one LTTng session that are given together */
 
-static size_t session_folders_find(const struct session_folders *c,
-				   const char *session)
-{
-	size_t i = 0;
-
-	while (i < c->n && !(c->session[i] && !strcmp(c->session[i], session)))
-		i++;
-	return i;
-}
-
+/* Appends a path to a list that ends with NULL. */
 static void session_folders_add_more(char ***list, char *path)
 {
 	size_t n = 0;
@@ -86,9 +77,11 @@ void session_folders_join(struct session_folders *c, char *const *paths,
 	for (size_t k = 0; k < n; k++) {
 		char *session =
 			apart || n == 1 ? NULL : formats_session(paths[k]);
-		const size_t i =
-			session ? session_folders_find(c, session) : c->n;
+		size_t i = session ? 0 : c->n;
 
+		while (i < c->n &&
+		       !(c->session[i] && !strcmp(c->session[i], session)))
+			i++;
 		if (i < c->n) {
 			session_folders_add_more(&c->more[i], paths[k]);
 			free(session);
@@ -221,8 +214,7 @@ const char *unpacked_show(void *unpacked, const char *text)
 	}
 	mem_append(shown, n, cap, from, strlen(from) + 1);
 	arena_release(&u->shown);
-	at = arena_strdup(&u->shown, shown);
-	return at;
+	return arena_strdup(&u->shown, shown);
 }
 
 /* Says why an archive is not read. */
@@ -326,13 +318,15 @@ static int unpacked_refuse(const char *name, struct err *err)
 {
 	char *word OWNED = safe_text_word(name);
 
-	err_set(err, ERR_BUNDLE,
-		"%s: this is a bundle; look into it with 'backstitch info %s'",
-		name, word);
-	return -1;
+	return err_set(err, ERR_BUNDLE,
+		       "%s: this is a bundle; look into it with 'backstitch "
+		       "info %s'",
+		       name, word);
 }
 
-/* `fd` is the folder. */
+/* Unpacks the archive whose name is the first `len` bytes of path, into a new
+ * folder in u->folder, which `fd` has open. The rest of path, after a '/', is a
+ * file in the archive. */
 static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
 			 struct err *err)
 {

@@ -391,12 +391,6 @@ static struct page_waits *page_waits_load(struct store *db, const char *path,
 	return NULL;
 }
 
-/* Returns the counts of all waits, also of those that are not drawn. */
-static const struct offcpu_sums *page_waits_sums(const struct page_waits *w)
-{
-	return &w->sums;
-}
-
 /* Writes how many waits and runs there are, the numbers of those that are
  * not in the page, whether wake-ups were recorded, and the words of wakers. */
 static void page_waits_meta(const struct page_waits *w, struct json *j)
@@ -863,7 +857,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 		.stacks = d->stacks,
 		.event = d->event,
 		.trust = page_data_trust(d),
-		.waits = page_waits_sums(d->waits),
+		.waits = &d->waits->sums,
 		.served = d->served,
 	};
 	return d;

@@ -196,7 +196,6 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 	const struct path_wait w = path_wait_of(r, thread, piece, &end);
 	struct files_call c;
 	char *text OWNED = NULL;
-	uint32_t id;
 
 	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
 		return 0;
@@ -205,8 +204,7 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 	text = mem_printf(c.name ? "%s of descriptor %" PRId64 " (%s)"
 				 : "%s of descriptor %" PRId64,
 			  c.call, c.fd, c.name);
-	id = intern_add(&r->details, text) + 1;
-	return id;
+	return intern_add(&r->details, text) + 1;
 }
 
 /* Takes the time that one other thread had the CPU for which p was ready out of

@@ -84,12 +84,11 @@ static int of_load(struct of *of, const char *kind, struct err *err)
 		return rc;
 	}
 	path = safe_text_word(of->r->path);
-	err_set(err, ERR_FORMAT,
-		"%s: no call, slice or request named '%s' is proved among "
-		"those that the options select; 'backstitch latency %s' lists "
-		"what there is",
-		of->r->path, of->name, path);
-	return -1;
+	return err_set(err, ERR_FORMAT,
+		       "%s: no call, slice or request named '%s' is proved "
+		       "among those that the options select; 'backstitch "
+		       "latency %s' lists what there is",
+		       of->r->path, of->name, path);
 }
 
 static void of_put_text(const struct of *of, struct path_sum *part, size_t n,

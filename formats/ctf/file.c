@@ -106,13 +106,6 @@ void ctf_ends_check(struct ctf_trace *tr)
 	src->info.truncated = true;
 }
 
-/* The same later of a stream file without a packet. */
-static void ctf_ends_note_empty(struct ctf_trace *tr, const char *path)
-{
-	if (!tr->empty && tr->schema->ends_all && !ctf_ends_is_piece(path))
-		tr->empty = arena_strdup(&tr->ctf->arena, path);
-}
-
 /* lttng-tools, include/lttng/lttng-index.h: big endian on all machines. */
 #define INDEX_MAGIC 0xC1F1DCC1u
 #define ENTRY_LEAST 56u
@@ -314,6 +307,7 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 	};
 	struct dirent **list OWNED = NULL;
 	int n = ctf_find_list(ctf, folder, &list);
+	struct ctf_trace *tr = &ctf->trace[trace];
 
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;
@@ -326,8 +320,9 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 			is_short = sm->lttng &&
 				   ctf_index_check(ctf, folder, name,
 						   (uint64_t)file.st_size);
-			if (!file.st_size && !is_short)
-				ctf_ends_note_empty(&ctf->trace[trace], path);
+			if (!file.st_size && !is_short && !tr->empty &&
+			    tr->schema->ends_all && !ctf_ends_is_piece(path))
+				tr->empty = arena_strdup(&ctf->arena, path);
 			ctf_file_add(ctf, sm, trace, path, is_short, &st);
 		} else {
 			free(path);

@@ -12,17 +12,6 @@
  *
  * It also checks whether perf keeps the promise of FINISHED_ROUND. */
 
-/* Each record of the kernel is a multiple of 8 bytes. */
-static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
-{
-	if (!(r->size % 8))
-		return 0;
-	perf_damage_text(p, r->b.path, "record", r->off, r->size,
-			 "record of type %s is %u bytes, needs a multiple of 8",
-			 perf_type_name(r->type), r->size);
-	return -1;
-}
-
 bool perf_ref_make(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct ref *ref)
 {
@@ -34,8 +23,14 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 			perf_skip_type(p, r);
 		return false;
 	}
-	if (perf_ref_check_size(p, r))
+	/* each record of the kernel is a multiple of 8 bytes */
+	if (r->size % 8) {
+		perf_damage_text(p, r->b.path, "record", r->off, r->size,
+				 "record of type %s is %u bytes, needs a "
+				 "multiple of 8",
+				 perf_type_name(r->type), r->size);
 		return false;
+	}
 	/* the event matters only if it decides where the time is */
 	if (!p->same_time) {
 		a = perf_attr_of_record(p, r);

@@ -35,7 +35,8 @@ static uint64_t code_refs_relative(const struct code_refs *r, size_t off)
 	       (uint64_t)(int64_t)(int32_t)code_refs_word(r->code + off);
 }
 
-/* Decodes one at code[i], which has five bytes at least. */
+/* Decodes the reference that begins at code[i], after which there are at least
+ * four more bytes. Returns false if none begins there. */
 static bool code_refs_x86_at(const struct code_refs *r, size_t i,
 			     struct code_ref *out)
 {
@@ -76,14 +77,6 @@ static bool code_refs_x86_at(const struct code_refs *r, size_t i,
 	return true;
 }
 
-static bool code_refs_x86(struct code_refs *r, struct code_ref *out)
-{
-	while (r->len - r->off >= 5)
-		if (code_refs_x86_at(r, r->off++, out))
-			return true;
-	return false;
-}
-
 static bool code_refs_aarch64(struct code_refs *r, struct code_ref *out)
 {
 	for (; r->len - r->off >= 4; r->off += 4) {
@@ -121,8 +114,12 @@ static bool code_refs_aarch64(struct code_refs *r, struct code_ref *out)
 
 bool code_refs_next(struct code_refs *r, struct code_ref *out)
 {
-	return r->machine == EM_X86_64 ? code_refs_x86(r, out)
-				       : code_refs_aarch64(r, out);
+	if (r->machine != EM_X86_64)
+		return code_refs_aarch64(r, out);
+	while (r->len - r->off >= 5)
+		if (code_refs_x86_at(r, r->off++, out))
+			return true;
+	return false;
 }
 
 /* Returns the offset of the next byte with which one of these begins. */

@@ -324,14 +324,6 @@ static int ctfout_class_make(struct ctfout_class *c, struct err *err)
 				  "the database has no capture");
 }
 
-/* Events come from the first one again. Returns 0, or -1 and *err. */
-static int ctfout_class_rewind(struct ctfout_class *c, struct err *err)
-{
-	payloads_close(c->payloads);
-	c->payloads = payloads_open(c->db, err);
-	return c->payloads ? 0 : -1;
-}
-
 static void ctfout_class_release(struct ctfout_class *c)
 {
 	for (size_t i = 0; i < c->n_type; i++) {
@@ -763,7 +755,8 @@ static int ctfout_step(struct ctfout_iter *o, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Tells the library what failed, and who writes a trace by it. */
+/* Reports an error to the library, and to the caller that has it write the
+ * trace. */
 static void ctfout_failed(const struct ctfout_iter *o, const struct err *err)
 {
 	if (o->from->in.err)
@@ -929,7 +922,9 @@ ctfout_source_rewind(bt_self_message_iterator *self)
 	o->now = o->c.zero;
 	o->content = 0;
 	o->ended = false;
-	if (o->events && !ctfout_class_rewind(&o->c, &err))
+	payloads_close(o->c.payloads);
+	o->c.payloads = o->events ? payloads_open(o->c.db, &err) : NULL;
+	if (o->c.payloads)
 		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
 	ctfout_failed(o, &err);
 	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
