@@ -173,8 +173,8 @@ static void ahead_add_region(void *arg, const struct region *r)
 		*mem_add(v->r, v->n, v->cap) = *r;
 }
 
-/* Returns the process's mappings of now, or NULL if there are too many, or no
- * place for them. */
+/* Returns the current mappings of a process; NULL: there are too many, or all
+ * views are in use. */
 static struct ahead_view *ahead_view_of(struct unwind_ahead *a,
 					const struct process *p, uint64_t epoch)
 {
@@ -209,10 +209,10 @@ static uint64_t *ahead_change(struct unwind_ahead *a, const struct record *rec)
 	return &a->change[h % CHANGES];
 }
 
-/* Hands a dump to a thread. It waits if the mappings of its process are not
- * known yet, or if no thread is free; it is left to its sample if they will not
- * be known, or there is no room for them. soon: it is due before most that were
- * begun so far. */
+/* Hands a dump to a thread. The dump waits if the mappings of its process are
+ * not known yet, or if no thread is free. If the mappings will not be known, or
+ * there is no room for them, it is unwound when its sample is due. soon: it is
+ * due before most dumps that were begun so far. */
 static void ahead_try(struct unwind_ahead *a, struct ahead_dump *d,
 		      struct stitch *st, unwind_ahead_fn *fn, bool soon)
 {

@@ -233,8 +233,8 @@ static void callsites_add_doubt(struct pass *p, uint32_t i, bool further)
 	p->spot[caller].reach = UINT32_MAX;
 }
 
-/* Returns whether the frame from which `frame` was read, or its function, can
- * be of what its call enters. */
+/* Returns whether the call of `frame` can have entered the function of the next
+ * inner frame, or led there. */
 static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 {
 	const struct spot *in = &p->spot[d->inner];
@@ -246,7 +246,8 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 		return true;
 	const struct callee_reach *r = &p->reach[out->reach];
 
-	/* a table leads past what was left by a jump */
+	/* Unwinding by a table does not show a function that was left by a
+	 * tail call: the jump from there counts too. */
 	if (in->sframe && f == g && callee_reach_has(g, r, in->off - !d->leaf))
 		return true;
 

@@ -42,11 +42,12 @@ struct spot { /* The result for a frame. */
 	bool before;	    /* of an address without code */
 	bool framed;	    /* if inner: its function has set a frame pointer */
 	uint8_t start;	    /* enum thread_start, if root, inner or before */
-	/* enum judged: why its caller may be missing unnoticed, if leaf; or
-	 * that of inner the next frame may be any; of a kernel's with `start`:
-	 * WHOLE if the kernel finds callers by tables; of others of a kernel
-	 * without, WHOLE or CALLER: frame pointers show the caller or not;
-	 * NO_FILE: its code would tell, but is not here */
+	/* enum judged. Of a leaf of user code: why its caller may be missing
+	 * and nothing shows it; of an inner frame OPEN: any frame may follow.
+	 * Of a frame of the kernel with `start`, WHOLE: the kernel finds
+	 * callers by tables. Of other frames of a kernel without tables: WHOLE
+	 * if frame pointers show the caller, CALLER if they do not, NO_FILE if
+	 * the code that would tell is not here. */
 	uint8_t open;
 	uint8_t way;	  /* enum kernel_way */
 	uint64_t into;	  /* of the kernel: bytes from the function's start, and

@@ -248,11 +248,11 @@ static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
 	out->throttled = times;
 }
 
-/* What lines of a thread and a cgroup say between two readings of the CPUs that
- * it may use, and whether it is real-time. */
+/* What the lines of a thread between two readings say: which CPUs it may use,
+ * and whether it is real-time. */
 struct limits_cpus {
-	uint32_t cpus; /* text, if there are lines */
-	size_t lines, same;
+	uint32_t cpus;	    /* text of the first line, if there are lines */
+	size_t lines, same; /* same: as the first one */
 	bool real_time;
 };
 
@@ -270,8 +270,10 @@ static void limits_add_cpus(const struct limits *l, size_t k, size_t b,
 	}
 }
 
-/* Each reading has a line of a thread while it may not use all CPUs: lines that
- * differ, or are in a part of the readings, tell nothing. */
+/* Sets the CPUs that the thread may use, if the readings prove them. A reading
+ * has a line for a thread only if the thread may not use all CPUs. So lines
+ * that differ prove nothing; nor do lines that some readings lack, unless the
+ * thread may not have existed at all of them. */
 static void limits_tell_cpus(const struct limits *l,
 			     const struct limits_ask *ask, size_t a, size_t b,
 			     const struct limits_cpus *c,

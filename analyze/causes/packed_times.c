@@ -65,7 +65,8 @@ int64_t loss_ends_latest(const struct loss_ends *e, size_t i, size_t j)
 	return latest;
 }
 
-/* Puts a value of `bits` bits to where they are 0. */
+/* Writes x, which has at most `bits` bits, from bit `at` on. The bits there
+ * must be 0. */
 static void packed_times_set(uint8_t *byte, size_t at, unsigned int bits,
 			     uint64_t x)
 {

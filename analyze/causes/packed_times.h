@@ -1,11 +1,11 @@
-/* packed_times.h - what happened at millions of times, in 6 to 12 bytes each:
- * the time, the event that tells it, and two numbers; and when losses end that
- * are in some order.
+/* packed_times.h - millions of items in 6 to 12 bytes each: a time, the event
+ * that tells it, and two numbers; and the times at which a list of losses end.
  *
- * In each of 256 in a row the same bits are kept: as many as the differences
- * from the least of the row need, but for low bits that are 0 in all of them.
- * They are best added in order, but are read as they were written in any case.
- * What many of them have in common is kept once, and known by a number. */
+ * Items are packed in rows of 256. For each field a row keeps the least value,
+ * and of each item the difference from it, in as many bits as the largest
+ * difference needs; low bits that are 0 in all of them are left out. Items take
+ * least space if they are added in order, but they need not be. What many items
+ * have in common is kept once, and known by a number. */
 #pragma once
 #include <endian.h>
 #include <stdbool.h>
@@ -37,8 +37,8 @@ struct packed_times_row {
 
 /* All zeros is empty. */
 struct packed_times {
-	struct packed_times_row *row; /* but for the open one */
-	struct packed_time *open;     /* those of the row `at`, as they are */
+	struct packed_times_row *row; /* the packed rows */
+	struct packed_time *open;     /* items of row `at`, not packed yet */
 	size_t n, n_row, cap_row, at;
 };
 
@@ -47,10 +47,10 @@ void packed_times_put(struct packed_times *m, size_t i,
 		      const struct packed_time *x);
 /* Cuts it to n items. */
 void packed_times_cut(struct packed_times *m, size_t n);
-/* Adds no more: the open row is packed. */
+/* Packs the open row. Nothing may be added afterwards. */
 void packed_times_close(struct packed_times *m);
 
-/* that the 8 bytes from any bit on surely have */
+/* As many bits as 8 bytes have from any bit of the first one on. */
 #define PACKED_TIMES_BITS 56
 
 /* Returns `bits` bits from bit `at` on. */
@@ -84,7 +84,7 @@ static inline struct packed_time packed_times_get(const struct packed_times *m,
 	struct packed_time x;
 	size_t at;
 
-	/* not a loop, so that what is not asked for is not read */
+	/* not a loop: the compiler drops fields that the caller ignores */
 	if (m->open && i / PACKED_TIMES_ROW == m->at)
 		return m->open[i % PACKED_TIMES_ROW];
 	at = i % PACKED_TIMES_ROW *
@@ -95,18 +95,19 @@ static inline struct packed_time packed_times_get(const struct packed_times *m,
 	x.field[3] = packed_times_field(r, 3, &at);
 	return x;
 }
-/* Returns the first one of an event, or of a later one, where events ascend;
- * m->n: there is none. */
+/* Returns the index of the first item of an event, or of a later event; m->n:
+ * there is none. Events must ascend. */
 size_t packed_times_find(const struct packed_times *m, int64_t event);
 void packed_times_release(struct packed_times *m);
 
-/* Numbers of any items, sorted by their owners. All zeros is empty. */
+/* Numbers of any items, grouped by their owners. All zeros is empty. */
 struct lists {
 	struct packed_times number; /* as times */
-	size_t *first;		    /* of each owner, and how many there are */
+	size_t *first; /* index of each owner's first number, then their count
+			*/
 };
 
-/* Those of an owner, or some of them in a row. */
+/* The numbers of an owner, or some consecutive ones of them. */
 struct numbers {
 	const struct lists *of;
 	size_t first, n;

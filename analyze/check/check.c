@@ -33,7 +33,7 @@ static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 	else if (!strcmp(what, "not_here"))
 		f->not_here += check_int(r, "records");
 	else if (!strcmp(what, "silent"))
-		f->silent += check_int(r, "counts"); /* not of a pause */
+		f->silent += check_int(r, "counts"); /* 0: perhaps a pause */
 	else if (!strcmp(what, "throttled"))
 		f->throttled++;
 	else if (!strcmp(what, "aux"))

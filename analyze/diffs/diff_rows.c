@@ -157,6 +157,8 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
+/* Stores what is known by label by row: which functions have the same build,
+ * and of each run how much of a function's time is in optimized code. */
 static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 {
 	d->build = known.build ? mem_new(d->n, sizeof(*d->build)) : NULL;

@@ -152,9 +152,9 @@ static double timings_at(const double *sorted, size_t n, double share)
 					 : (size_t)rank - 1];
 }
 
-/* Puts things into blocks: own[] has their number (measure RATE), their ns
- * (TOTAL, AVERAGE), or how many of the proved ones are above `above`; all[] is
- * what that is a part of: the time, or the number. */
+/* Sums up the things of each block. own[] gets their number (measure RATE),
+ * their ns (TOTAL, AVERAGE), or how many of the proved ones are longer than
+ * `above`; all[] gets what that is a part of: the time, or the number. */
 static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 				double above)
 {
@@ -186,8 +186,9 @@ static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 	}
 }
 
-/* Returns the variance of the sum of own[] compared with its share `rest` of
- * all[], by blocks, and at least by counting. */
+/* Returns the variance of the sum of own[], as its part of all[] varies between
+ * the blocks, but at least `counting`, the variance of a count. rest: the part
+ * of all[] that is not in own[]. */
 static double timings_vary(const struct timings_part *p, double rest,
 			   double counting, double *df)
 {

@@ -45,11 +45,12 @@ struct fleet_capture {
 	int64_t id;
 	int64_t wall; /* what is added to times; 0 if it is not known */
 	bool has_wall;
-	bool counted;	     /* its samples were read to the end: */
-	uint64_t kept, rows; /* that many of them, and rows of table sample, */
-	struct fleet_counts requests; /* and their requests */
-	/* By enum fleet_table_id: that many rows, once they were read to the
-	 * end. */
+	bool counted; /* its samples were read to the end: the next three are
+		       * complete */
+	uint64_t kept, rows; /* samples, and rows of table sample */
+	struct fleet_counts requests;
+	/* By enum fleet_table_id: ended if all rows were read, and their
+	 * number. */
 	bool ended[FLEET_TABLES];
 	uint64_t n[FLEET_TABLES];
 };

@@ -135,7 +135,7 @@ static void nest_add_inner(struct nest *n, struct nest_thread *t,
 	f->inner = at + 1;
 }
 
-/* Takes the last one from those inside of a frame. Returns false if there is
+/* Removes the last of the calls inside of a frame. Returns false if there is
  * none. */
 static bool nest_take_inner(struct nest *n, struct nest_frame *f,
 			    struct nest_inner *out)
@@ -161,7 +161,7 @@ static bool nest_follows(const struct nest *n, const struct pairing_record *r,
 	       nest_lost(n, r, r->time, time).n < (r->kind->counted ? 2 : 1);
 }
 
-/* Gives a call. Returns its number. */
+/* Reports a call. Returns its number. */
 static uint64_t nest_tell(const struct nest *n, const struct pairing_record *r,
 			  struct interval *i)
 {
@@ -170,8 +170,8 @@ static uint64_t nest_tell(const struct nest *n, const struct pairing_record *r,
 	return n->tell->call(n->arg, i);
 }
 
-/* Gives a begin of which no end is known; there is none before `until`. Returns
- * its number. */
+/* Reports a call whose end is not known, and not before `until`. Returns its
+ * number. */
 static uint64_t nest_tell_begin(const struct nest *n,
 				const struct pairing_record *r, int64_t until)
 {
@@ -189,7 +189,8 @@ static uint64_t nest_tell_begin(const struct nest *n,
 	return nest_tell(n, r, &i);
 }
 
-/* Gives a begin without an end, and what is inside of it. */
+/* Reports the innermost open call as one without an end, and then the calls
+ * inside of it. */
 static void nest_close(struct nest *n, struct nest_thread *t, int64_t until)
 {
 	struct nest_frame f = nest_pop(n, t);

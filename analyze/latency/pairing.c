@@ -39,17 +39,19 @@ struct pairing_last {
 	uint8_t role;
 };
 
-/* What was alone, and is proved if nothing that follows tells otherwise. */
+/* An interval that was the only open one of its key. It is held back: later
+ * records may show that others of the key were open too, and then it is not
+ * proved. */
 struct pairing_late {
 	struct interval i;
 	uint64_t hash;
 	uint64_t before; /* number + 1 of the last one of its key; 0: none */
 };
 
-/* So many are held back: an end without a begin is seldom later. */
+/* Intervals that are held back at a time: such records seldom come later. */
 #define PAIRING_LATE 16384
-/* So many of one key, and what has an end is given: some ends have no record.
- */
+/* Ends of one key that wait until each of its begins has one. Above that they
+ * are paired with the first begins, as some begins never get an end. */
 #define PAIRING_SET_MAX 65536
 
 struct pairing {
@@ -353,8 +355,8 @@ static void pairing_add_several(struct pairing *p, uint64_t hash)
 		table_add(&p->several, hash, 0);
 }
 
-/* There were several of a key, which may have been so before: what was held to
- * be alone is proved no more. */
+/* Several of a key were open at once, which may have been so before: intervals
+ * that are held back, as they seemed to be the only ones, are not proved. */
 static void pairing_late_doubt(struct pairing *p,
 			       const struct pairing_record *r, uint64_t hash)
 {
@@ -532,7 +534,7 @@ static void pairing_set_tell(struct pairing *p, const struct open_pair *o)
 	}
 }
 
-/* Takes a begin of a key of which one is open. */
+/* Takes a begin of a key of which one is already open. */
 static void pairing_set_begin(struct pairing *p, uint32_t at,
 			      const struct pairing_record *r, uint64_t hash)
 {
@@ -540,8 +542,8 @@ static void pairing_set_begin(struct pairing *p, uint32_t at,
 	struct lost_sum lost = pairing_lost(p, r, o->again, r->time);
 	struct pairing_set *s = o->set;
 
-	/* rather than two, the end of that one is lost; perhaps this one's is
-	 * the one that comes */
+	/* It is more likely that the end of the open one was lost than that
+	 * two are open: the next end may then be that of this one. */
 	if (!s && lost.n) {
 		struct open_pair old = *o;
 
@@ -569,8 +571,8 @@ static void pairing_set_begin(struct pairing *p, uint32_t at,
 	o->before.n = UINT64_MAX;
 }
 
-/* An end of the first part of what is open: the next one is of what is left.
- * Returns whether it is one. */
+/* Returns whether a record ends only the first part of what is open. The next
+ * end is then that of the rest. */
 static bool pairing_is_part(struct pairing *p, uint32_t at,
 			    const struct pairing_record *r)
 {

@@ -18,9 +18,9 @@
 
 /* How large a text becomes when its repeats are written out. */
 struct pattern_size {
-	uint64_t sum[NEST_MAX], last[NEST_MAX]; /* of the groups that are open,
-						 * and of what a repeat would
-						 * be of */
+	uint64_t sum[NEST_MAX]; /* of each open group: its nodes so far */
+	uint64_t
+		last[NEST_MAX]; /* those of its last item: a repeat copies it */
 	size_t depth;
 	bool too_deep, refers;
 };
@@ -49,12 +49,13 @@ static const char *pattern_skip_set(const char *s)
 	return s + (*s == ']');
 }
 
-/* Looked at after each step, so that no sum is above NODES_MAX squared. */
+/* It is asked after each step, so that no sum exceeds NODES_MAX squared. */
 static bool pattern_is_large(const struct pattern_size *z)
 {
 	return z->too_deep || z->sum[z->depth] > NODES_MAX;
 }
 
+/* Counts the nodes of an expression, until there are too many of them. */
 static void pattern_measure(struct pattern_size *z, const char *s)
 {
 	while (*s && !pattern_is_large(z)) {
@@ -92,7 +93,7 @@ static void pattern_measure(struct pattern_size *z, const char *s)
 			s = pattern_skip_set(s);
 			pattern_add(z, 1);
 		} else if (strchr("*+?", c)) {
-			z->sum[z->depth]++; /* last stays what it is of */
+			z->sum[z->depth]++; /* last[] is still its item */
 		} else {
 			z->refers |= c == '\\' && *s >= '1' && *s <= '9';
 			s += c == '\\' && *s;

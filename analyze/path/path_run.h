@@ -21,12 +21,12 @@ struct path_ask {
 	const char *comm; /* NULL: any */
 	bool timed;
 	int64_t from, to; /* if timed */
-	bool proved;	  /* what is only likely counts as not known */
-	bool premises;	  /* what proofs rest on is said in full */
+	bool proved;	  /* count what is only likely as not known */
+	bool premises;	  /* print in full what proofs rest on */
 	uint32_t depth;	  /* most edges on a path; 0: all */
 };
 
-/* What was added up of the chains so far. */
+/* Sums over the chains so far. */
 struct path_tally {
 	uint64_t asked, proved, unknown; /* ns */
 	unsigned int ready_if; /* what "ready" rests on in them: limits.h */

@@ -100,9 +100,9 @@ struct report_stack {
 	size_t end;
 	uint64_t weight, samples;
 	uint32_t leaf; /* row of the innermost user function; REPORT_NONE */
-	bool lacks;    /* callers of that are missing, as far as is known: by
-			* stack_names_opts.gaps, a bogus one, or as it is alone
-			*/
+	bool lacks;    /* a caller is missing: it has a gap (see
+			* stack_names_opts.gaps), a bogus frame, or one user
+			* function only */
 };
 
 /* Samples of which a part of the stack is not known. */

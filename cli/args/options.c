@@ -309,7 +309,7 @@ static const struct opt *find_long(const struct command *c, const char *name,
 
 	if (o)
 		return o;
-	/* a name that is whole is no part of another one */
+	/* the whole name of another command's option abbreviates none */
 	if (options_say_whose(c, 0, name, len, err))
 		return NULL;
 	options_walk(c->opts, abbreviation_take, &a);

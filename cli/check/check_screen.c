@@ -543,7 +543,6 @@ static void put_vanished(struct screen *s)
 
 /* ---- findings, order, damage */
 
-/* First the rules whose findings a loss explains, which is printed above. */
 /* Whether findings of a rule are what silent tasks leave: they have a line of
  * their own. */
 static bool is_of_silence(const struct check *c, const char *rule)

@@ -238,8 +238,8 @@ static void look_hint(const char *before, const char *file, const char *what)
 	term_wrap(stdout, what, 42, 42, width);
 }
 
-/* Returns how many rows leave the whole on one screen, if `around` lines are
- * above and below them. */
+/* Returns how many rows fit on one screen with the sentence about trust and
+ * `around` other lines. */
 static size_t look_rows(const char *trust, int around)
 {
 	int columns = term_columns(stdout);

@@ -147,7 +147,7 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 	intern_release(&states);
 }
 
-/* Writes how long those of each kind took. */
+/* Writes of each kind how many intervals there are, and how long they took. */
 static void page_sides_put_kinds(struct timings *t, struct json *j)
 {
 	/* of each kind and side */

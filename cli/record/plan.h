@@ -123,9 +123,10 @@ struct last_recording {
 	const char *ftrace; /* what '--tracer ftrace' does better; NULL */
 };
 
-/* Reads a capture, or its database; `name` stands for it in what is said of it,
- * NULL: nothing is, and it is a trial, of which .proves is wanted. all: it is
- * of all CPUs, and the stacks of this process, of what it started and of what
- * started it do not count: the recording has few of them. */
+/* Reads a capture, or its database. Messages call it `name`; NULL: it is a
+ * trial, of which nothing is said but .proves is wanted. all: it is a trial of
+ * all CPUs; the stacks of this process, its children and its parents do not
+ * count, as the recording itself will have few of them. Returns 0, or -1 and
+ * *err. */
 int last_recording_read(const char *file, const char *name, bool all,
 			struct last_recording *out, struct err *err);

@@ -68,7 +68,7 @@ static void summary_take_ticks(struct summary *s, const struct rows *r UNUSED)
 	s->ticks = true;
 }
 
-/* Writes the time between two as "2.31 s", or as "1,406 ticks". */
+/* Writes the time from first to last as "2.31 s", or as "1,406 ticks". */
 static const char *summary_span(const struct summary *s, char *buf, size_t size,
 				int64_t last, int64_t first)
 {
@@ -277,7 +277,8 @@ static void put_counts(struct summary *s, const struct rows *r)
 							       : "have a name");
 }
 
-/* "3,220 asked for: 2,931 matched, 289 chain_lost"; chains are for check. */
+/* Prints the requests for user stacks by verdict: "3,220 asked for: 2,931
+ * matched, 289 chain_lost". Chains without a request are left to 'check'. */
 static int summary_put_requests(struct summary *s)
 {
 	struct rows *r = rows_of(s->db, "info_requests", s->err);

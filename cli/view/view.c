@@ -191,14 +191,14 @@ static int view_draw_trust(const struct view *v, int columns)
 	return row;
 }
 
-/* Writes the sentence for the user, or else the keys of the screen, so that it
- * ends in that row; command lines are long. */
+/* Writes the message for the user, or else the keys of the screen, in as many
+ * rows as it needs, of which `last` is the last one. */
 static void view_draw_message(const struct view *v, int last)
 {
 	const struct screen *s = v->stack[v->n - 1];
 	const char *all = v->said[0] ? v->said : s->ops->keys;
 	char line[TRUST_SENTENCE];
-	/* '?' has all keys */
+	/* on a low screen one row of keys is enough: '?' shows all */
 	int most = v->said[0] || cells_rows() >= LOW ? INT_MAX : 1;
 	int rows = 0;
 

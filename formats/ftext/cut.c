@@ -36,9 +36,10 @@ bool ftext_cut_probe(const void *head, size_t n)
 	return ftext_ops.probe("", head, n) > 0;
 }
 
-/* What the buffer has was recorded before what it dropped meanwhile. So a piece
- * that comes after a count has grown may lack events too, and so may the first
- * one; a copy of the counts is of all pieces. */
+/* Reads how many events each CPU has dropped, and writes the increase into a
+ * piece. Events that were in the buffer when others were dropped are read later
+ * than the count. So the piece after an increase may lack events too, and so
+ * may the first one. If the counts are those of a copy, any piece may. */
 static void ftext_cut_count(struct ftext_cut *c, FILE *out)
 {
 	struct ftext_beside *b = &c->beside;
@@ -51,7 +52,7 @@ static void ftext_cut_count(struct ftext_cut *c, FILE *out)
 			continue;
 		struct ftext_dropped *d = mem_at(c->dropped, c->n_dropped,
 						 c->cap_dropped, t->cpu);
-		/* they begin anew when the buffer is emptied */
+		/* the count begins anew when the buffer is emptied */
 		uint64_t n = t->n < d->n ? t->n : t->n - d->n;
 
 		if (out && (n || d->recent))

@@ -219,8 +219,8 @@ enum event_how event_kind_how(const struct perf_attr *a)
 {
 	if (a->type == TYPE_SOFTWARE && a->config == SOFTWARE_DUMMY)
 		return EVENT_MARK;
-	/* Asked for the period of each sample too, the kernel makes one of each
-	 * hit, whatever -c says (perf_swevent_event(), since Linux 3.7). */
+	/* With PERF_SAMPLE_PERIOD the kernel writes a sample for each hit,
+	 * whatever -c says (perf_swevent_event(), since Linux 3.7). */
 	if (a->type == PERF_TYPE_TRACEPOINT && !(a->flags & PA_FREQ) &&
 	    a->period && a->sample_type & PS_PERIOD)
 		return EVENT_COUNT;

@@ -49,9 +49,9 @@ struct cut_late {
 struct cut_unpack {
 	struct zstd_stream stream;
 	bool more;
-	bool dead;	   /* zstd needs the earlier data for the later */
-	const char *error; /* is reported when what is before it was taken */
-	struct cut_bytes plain; /* that was not used yet */
+	bool dead;		/* zstd needs the earlier data for the later */
+	const char *error;	/* reported after the data before it is taken */
+	struct cut_bytes plain; /* unpacked data that is not taken yet */
 };
 
 struct perf_cut {
@@ -60,7 +60,8 @@ struct perf_cut {
 	struct perf_cut_taken taken;
 	uint64_t off;
 	uint64_t payload; /* bytes that still follow a record */
-	/* of the compressed record that is unpacked, and after it */
+	/* offset of the compressed record that is being unpacked, and of its
+	 * end */
 	uint64_t packed_off, behind;
 	bool inside; /* a compressed record */
 	struct cut_unpack unpack;
@@ -70,8 +71,8 @@ struct perf_cut {
 	unsigned char bare[UINT16_MAX + 1]; /* one without its payload */
 	uint32_t piece;
 	struct cut_bytes head; /* of the session */
-	size_t head_bad;       /* bytes of records that are damaged, and that
-				* the reader may have kept something of */
+	size_t head_bad;       /* bytes of damaged records, of which the reader
+				* may have kept a part */
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;

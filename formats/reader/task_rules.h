@@ -135,8 +135,8 @@ unsigned int told_tasks_event(struct told_tasks *t,
  * largest pid_max of Linux are ignored. */
 bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 		       size_t n, bool sure);
-/* True if the task has a name. The idle task always has: its name differs by
- * CPU. */
+/* True if the name of the task is known. Always true of the idle task, which
+ * has no single name: it is swapper/0, swapper/1, ... by CPU. */
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid);
 /* True if the fork of the task said its process. What the kernel remembers of a
  * thread id when it prints a text, or in saved_tgids, is the process of the

@@ -656,7 +656,7 @@ static uint32_t expr_take_primary(struct expr_source *in)
 	return expr_add_unknown(in, w, n, false);
 }
 
-/* Takes what a sign stands in front of. */
+/* Parses the operand of a unary operator, and applies the operator. */
 static uint32_t expr_take_signed(struct expr_source *in, char sign)
 {
 	const uint32_t of = expr_take_unary(in);

@@ -16,7 +16,8 @@ struct function_names {
 	void *arg;
 };
 
-/* A debugfile_fn: reads the table of a file that has local functions. */
+/* A debugfile_fn: takes the names of all functions in a file's symbol table.
+ * Returns whether the table has local functions: it is then the full one. */
 static bool function_names_read(void *arg, const struct elf_file *ef)
 {
 	struct function_names *f = arg;

@@ -189,6 +189,7 @@ struct frame_bytes {
 	uint64_t with, without;
 };
 
+/* Adds the code that a table describes to *b. */
 static void missing_caller_add_bytes(const struct unwind_image *m,
 				     const struct unwind_rows *t,
 				     struct frame_bytes *b)

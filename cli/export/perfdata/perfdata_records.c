@@ -501,6 +501,8 @@ static const struct region *pd_maps_find_row(const struct pd_maps *m,
 	return NULL;
 }
 
+/* Writes a mapping in which a reader finds the frame at this address, unless
+ * one was written before: the recorded one, or else one made of the frame. */
 static void pd_maps_need_frame(struct pd_maps *m, uint32_t frame, uint64_t addr,
 			       const struct pd_who *who)
 {
