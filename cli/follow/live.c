@@ -406,7 +406,7 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 				     strerror(errno));
 		off += v[1];
 		size -= rc ? 0 : v[1];
-		c->bytes += v[1];
+		c->bytes += c->got;
 	}
 	if (f && fclose(f) && !rc)
 		rc = err_set(err, ERR_FULL, "%s: %s", c->l->folder,

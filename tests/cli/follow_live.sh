@@ -37,6 +37,11 @@ is each_event_is_received_once "$("$B" query want.db "$sql")" "$("$B" query all.
 "$B" check seg/segment-000001.db >out 2>&1
 says the_segment_says_that_it_was_cut truncated out
 
+live head
+is a_connection_that_broke_before_a_packet_is_damage 3 $rc
+"$B" merge -q -f -o all.db seg
+is a_packet_of_which_no_byte_came_is_asked_for_again "$("$B" query want.db "$sql")" "$("$B" query all.db "$sql")"
+
 live whole other
 is another_session_is_wrong_usage 2 $rc
 says those_that_are_there_are_named "the relay daemon has: host/node/made" err

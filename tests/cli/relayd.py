@@ -3,8 +3,9 @@
 usage: relayd.py TRACE MODE; prints its port.
 
 The packets are those of the index files. MODE is whole, cut (the connection ends
-within the second packet, and the next one is whole), or a hostile reply:
-sessions, streams, metadata, packet."""
+within the second packet, and the next one is whole), head (it ends before the
+first byte of the third packet), or a hostile reply: sessions, streams, metadata,
+packet."""
 import glob
 import os
 import socket
@@ -13,6 +14,9 @@ import sys
 
 trace, mode = sys.argv[1:3]
 BIG = 0xfffffff0
+# the number of the packet at which the connection ends, and its bytes that come
+NEVER = (0, 0)
+CUTS = {"cut": (2, 100), "head": (3, 0)}
 
 
 def packets(path):
@@ -85,8 +89,8 @@ def serve(c, cut):
                 data = f.read(n)
             sent += 1
             c.sendall(struct.pack(">III", 1, len(data), 0) +
-                      (data[:100] if cut and sent == 2 else data))
-            if cut and sent == 2:
+                      (data[:cut[1]] if sent == cut[0] else data))
+            if sent == cut[0]:
                 return
         elif cmd == 7:
             c.sendall(struct.pack(">II", 4, 0))
@@ -98,7 +102,7 @@ first = True
 while True:
     conn, _ = s.accept()
     try:
-        serve(conn, first and mode == "cut")
+        serve(conn, CUTS.get(mode, NEVER) if first else NEVER)
     except (EOFError, OSError):
         pass
     conn.close()
