@@ -214,138 +214,119 @@ static void print_rules(FILE *out)
 	print_lines(out, lines, 18);
 }
 
-static void print_status(FILE *out)
-{
-	static const struct help_line lines[] = {
-		{ "0", "done" },
-		{ "1", "failed; standard error says why" },
-		{ "2", "wrong usage" },
-		{ "3", "done, but part of the input was damaged and was "
-		       "skipped" },
-		{ "4", "check found lost records or causality errors, a "
-		       "comparison a growth by --fail-above, or path too much "
-		       "by --fail-unknown; 4 wins over 3" },
-		{ "5", "a comparison cannot tell whether something grew by "
-		       "more than --fail-above; give several runs of a side" },
-		{ "130", "ended by Ctrl-C, no unfinished file is left" },
-		{ NULL, NULL }
-	};
+static const struct help_line status_lines[] = {
+	{ "0", "done" },
+	{ "1", "failed; standard error says why" },
+	{ "2", "wrong usage" },
+	{ "3", "done, but part of the input was damaged and was "
+	       "skipped" },
+	{ "4", "check found lost records or causality errors, a "
+	       "comparison a growth by --fail-above, or path too much "
+	       "by --fail-unknown; 4 wins over 3" },
+	{ "5", "a comparison cannot tell whether something grew by "
+	       "more than --fail-above; give several runs of a side" },
+	{ "130", "ended by Ctrl-C, no unfinished file is left" },
+	{ NULL, NULL }
+};
 
-	print_lines(out, lines, 7);
-}
-
-static void print_environment(FILE *out)
-{
-	static const struct help_line lines[] = {
-		{ "BACKSTITCH_CLICKHOUSE_PASSWORD",
-		  "the password for a server, clickhouse://user@host" },
-		{ "BACKSTITCH_LOG",
-		  "what is logged: ingest,align,join,files,advice (see the manual)" },
-		{ "BACKSTITCH_NO_SYNC",
-		  "if set: no file waits for the disk (for tests)" },
-		{ "BACKSTITCH_ROWS",
-		  "if set: JSON and a tab before the rows of tables (for view)" },
-		{ "BACKSTITCH_PAGER, PAGER",
-		  "the pager for what is longer than the screen (less)" },
-		{ "COLUMNS", "width of what is not written to a terminal" },
-		{ "DEBUGINFOD_URLS", "the servers that --debuginfod asks" },
-		{ "DEBUGINFOD_CACHE_PATH", "the folder with their files" },
-		{ "HOME", "the folder with perf's cache of programs, .debug" },
-		{ "LD_LIBRARY_PATH", "where record looks for libraries, too" },
-		{ "LESS", "options of the pager (FRX)" },
-		{ "NO_COLOR", "if set: no color" },
-		{ "PATH", "where the pager and xdg-open are looked for" },
-		{ "TERM", "if it is dumb: no color, no progress line" },
-		{ "TMPDIR", "the folder for temporary files (/tmp)" },
-		{ "XDG_CACHE_HOME", "the folder with remembered names, in "
-				    "backstitch/names" },
-		{ NULL, NULL }
-	};
-
-	print_lines(out, lines, 27);
-}
+static const struct help_line environment_lines[] = {
+	{ "BACKSTITCH_CLICKHOUSE_PASSWORD",
+	  "the password for a server, clickhouse://user@host" },
+	{ "BACKSTITCH_LOG",
+	  "what is logged: ingest,align,join,files,advice (see the manual)" },
+	{ "BACKSTITCH_NO_SYNC",
+	  "if set: no file waits for the disk (for tests)" },
+	{ "BACKSTITCH_ROWS",
+	  "if set: JSON and a tab before the rows of tables (for view)" },
+	{ "BACKSTITCH_PAGER, PAGER",
+	  "the pager for what is longer than the screen (less)" },
+	{ "COLUMNS", "width of what is not written to a terminal" },
+	{ "DEBUGINFOD_URLS", "the servers that --debuginfod asks" },
+	{ "DEBUGINFOD_CACHE_PATH", "the folder with their files" },
+	{ "HOME", "the folder with perf's cache of programs, .debug" },
+	{ "LD_LIBRARY_PATH", "where record looks for libraries, too" },
+	{ "LESS", "options of the pager (FRX)" },
+	{ "NO_COLOR", "if set: no color" },
+	{ "PATH", "where the pager and xdg-open are looked for" },
+	{ "TERM", "if it is dumb: no color, no progress line" },
+	{ "TMPDIR", "the folder for temporary files (/tmp)" },
+	{ "XDG_CACHE_HOME", "the folder with remembered names, in "
+			    "backstitch/names" },
+	{ NULL, NULL }
+};
 
 /* Those of backstitch-view(1), in fewer words. */
-static void print_keys(FILE *out)
-{
-	static const struct help_line lines[] = {
-		{ NULL, "In 'backstitch view':" },
-		{ "1 to 9", "functions, tree, flame graph, code, threads, "
-			    "what was lost, events, info, latency" },
-		{ "arrows, j, k, <, >", "move; Page Up, Page Down, Home, End" },
-		{ "Return, e", "open or close a row; zoom into a frame; follow "
-			       "a call or a thread" },
-		{ "q, Esc", "back; q on the first screen ends the program" },
-		{ "/", "search; n, N: the next place, and the one before" },
-		{ "f", "filter: comm=, pid=, tid=, cgroup=, cpu=, event= and "
-		       "time=" },
-		{ "T", "choose a time" },
-		{ "u", "the filter before this one" },
-		{ "c", "rows open into callers, or into what they call" },
-		{ "h", "open the hottest way below this row" },
-		{ "s", "sort functions by self, total, name or image" },
-		{ "p", "percent of the row above, or of all samples" },
-		{ "d", "only functions of this row's image, and back" },
-		{ "a", "the code of this function" },
-		{ "o", "in code, the next function of the same name" },
-		{ "w", "of a thread: its time off the CPU, by cause" },
-		{ "b, B", "compare with a database recorded before, or after" },
-		{ "s, w, o, e, l, r", "of a comparison: samples, time by wall, "
-				      "waits, who ended them, latency, ready" },
-		{ "x", "write a flame graph, page, JSON or text" },
-		{ "P", "write this screen as text" },
-		{ "z", "with --live: no newer segment, and on again" },
-		{ NULL, "More: man backstitch-view; options: 'backstitch view "
-			"-h'." },
-		{ NULL, NULL }
-	};
-
-	print_lines(out, lines, 22);
-}
+static const struct help_line key_lines[] = {
+	{ NULL, "In 'backstitch view':" },
+	{ "1 to 9", "functions, tree, flame graph, code, threads, "
+		    "what was lost, events, info, latency" },
+	{ "arrows, j, k, <, >", "move; Page Up, Page Down, Home, End" },
+	{ "Return, e", "open or close a row; zoom into a frame; follow "
+		       "a call or a thread" },
+	{ "q, Esc", "back; q on the first screen ends the program" },
+	{ "/", "search; n, N: the next place, and the one before" },
+	{ "f", "filter: comm=, pid=, tid=, cgroup=, cpu=, event= and "
+	       "time=" },
+	{ "T", "choose a time" },
+	{ "u", "the filter before this one" },
+	{ "c", "rows open into callers, or into what they call" },
+	{ "h", "open the hottest way below this row" },
+	{ "s", "sort functions by self, total, name or image" },
+	{ "p", "percent of the row above, or of all samples" },
+	{ "d", "only functions of this row's image, and back" },
+	{ "a", "the code of this function" },
+	{ "o", "in code, the next function of the same name" },
+	{ "w", "of a thread: its time off the CPU, by cause" },
+	{ "b, B", "compare with a database recorded before, or after" },
+	{ "s, w, o, e, l, r", "of a comparison: samples, time by wall, waits, "
+			      "who ended them, latency, ready" },
+	{ "x", "write a flame graph, page, JSON or text" },
+	{ "P", "write this screen as text" },
+	{ "z", "with --live: no newer segment, and on again" },
+	{ NULL, "More: man backstitch-view; options: 'backstitch view "
+		"-h'." },
+	{ NULL, NULL }
+};
 
 /* In the order in which one asks. tests/cli/agent.sh runs each line of it. */
-static void print_agent(FILE *out)
-{
-	static const struct help_line lines[] = {
-		{ NULL, "For programs that ask: each command prints one JSON "
-			"document, of a database or a capture. FILE.db is what "
-			"'backstitch ingest FILE' makes of a capture, once." },
-		{ "backstitch info --json DB", "what was recorded, and lost" },
-		{ "backstitch report --json --limit 40 DB",
-		  "hot functions, and how far stacks can be trusted; --off-cpu; "
-		  "likewise latency, and diff DB DB" },
-		{ "backstitch path --json --limit 40 DB",
-		  "why threads waited, and how much of it is proved; --comm "
-		  "NAME, --worst 3" },
-		{ "backstitch check --json --limit 20 DB",
-		  "which stacks are missing or false, and why" },
-		{ "backstitch query --json DB \"SELECT * FROM samples LIMIT 40\"",
-		  "all else; 'query --views DB' lists the views, 'query "
-		  "--schema' says what each column means" },
-		{ NULL,
-		  "With these limits an answer is below 100,000 bytes, or "
-		  "25,000 tokens. Its numbers are of what is known: repeat "
-		  "how much is not, as the answer does. Words are in "
-		  "'backstitch help verdicts', schemas in "
-		  "share/backstitch/json, the meaning of a status in "
-		  "'backstitch help exit-status'; messages on standard "
-		  "error end with what to do next." },
-		{ NULL, NULL }
-	};
+static const struct help_line agent_lines[] = {
+	{ NULL, "For programs that ask: each command prints one JSON "
+		"document, of a database or a capture. FILE.db is what "
+		"'backstitch ingest FILE' makes of a capture, once." },
+	{ "backstitch info --json DB", "what was recorded, and lost" },
+	{ "backstitch report --json --limit 40 DB",
+	  "hot functions, and how far stacks can be trusted; --off-cpu; "
+	  "likewise latency, and diff DB DB" },
+	{ "backstitch path --json --limit 40 DB",
+	  "why threads waited, and how much of it is proved; --comm "
+	  "NAME, --worst 3" },
+	{ "backstitch check --json --limit 20 DB",
+	  "which stacks are missing or false, and why" },
+	{ "backstitch query --json DB \"SELECT * FROM samples LIMIT 40\"",
+	  "all else; 'query --views DB' lists the views, 'query "
+	  "--schema' says what each column means" },
+	{ NULL, "With these limits an answer is below 100,000 bytes, or "
+		"25,000 tokens. Its numbers are of what is known: repeat "
+		"how much is not, as the answer does. Words are in "
+		"'backstitch help verdicts', schemas in "
+		"share/backstitch/json, the meaning of a status in "
+		"'backstitch help exit-status'; messages on standard "
+		"error end with what to do next." },
+	{ NULL, NULL }
+};
 
-	print_lines(out, lines, 6);
-}
-
-const struct topic topics[] = { { "options", help_options_shared },
-				{ "formats", print_formats },
-				{ "exports", print_exports },
-				{ "verdicts", print_verdicts },
-				{ "rules", print_rules },
-				{ "exit-status", print_status },
-				{ "environment", print_environment },
-				{ "keys", print_keys },
-				{ "agent", print_agent },
-				{ NULL, NULL } };
+const struct topic topics[] = {
+	{ .name = "options", .print = help_options_shared },
+	{ .name = "formats", .print = print_formats },
+	{ .name = "exports", .print = print_exports },
+	{ .name = "verdicts", .print = print_verdicts },
+	{ .name = "rules", .print = print_rules },
+	{ "exit-status", NULL, status_lines, 7 },
+	{ "environment", NULL, environment_lines, 27 },
+	{ "keys", NULL, key_lines, 22 },
+	{ "agent", NULL, agent_lines, 6 },
+	{ .name = NULL },
+};
 
 #define NAME_WIDTH 14
 
@@ -541,11 +522,14 @@ static int run_help(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "help explains one thing at a "
 			       "time");
-	for (size_t i = 0; topics[i].name; i++) {
-		if (!strcmp(topics[i].name, argv[0])) {
-			topics[i].print(stdout);
-			return STATUS_OK;
-		}
+	for (const struct topic *t = topics; t->name; t++) {
+		if (strcmp(t->name, argv[0]) != 0)
+			continue;
+		if (t->print)
+			t->print(stdout);
+		else
+			print_lines(stdout, t->lines, t->column);
+		return STATUS_OK;
 	}
 	const struct command *c = help_find(argv[0], err);
 	if (!c)

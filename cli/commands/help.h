@@ -6,6 +6,7 @@
 
 struct command;
 struct err;
+struct help_line;
 
 /* Prints what the program is, two examples, the commands and the topics. */
 void help_overview(FILE *out);
@@ -28,7 +29,10 @@ extern const struct command cmd_help;
 
 struct topic {
 	const char *name;
-	void (*print)(FILE *out);
+	void (*print)(FILE *out); /* NULL: the lines are printed */
+	const struct help_line
+		*lines; /* word and text; a NULL text ends them */
+	int column;	/* where the texts begin */
 };
 
 extern const struct topic topics[]; /* ends with name NULL */
