@@ -216,14 +216,6 @@ static bool needs_check(const struct pass *p, uint32_t frame)
 	       !image_is_kernel(callsites_image(p, frame)->kind);
 }
 
-/* Sets what is known of each frame of a user stack without its file. */
-static void callsites_without_files(struct pass *p)
-{
-	for (uint32_t i = 1; i < p->code->n_frame; i++)
-		if (needs_check(p, i))
-			callsites_check_frame(p, i);
-}
-
 /* Looks frames of code that a process made up in its bytes, where these were
  * recorded: whether a return address is after a call, though not where that
  * leads to, as calls are patched; and whether the innermost function has set
@@ -1147,19 +1139,20 @@ int callsites_judge_again(struct maker *mk, struct err *err)
 {
 	struct pass p = { .mk = mk };
 	struct found found = { 0 };
+	bool loaded = !callsites_load(&p, err);
 	int rc = -1;
 
-	if (callsites_load(&p, err))
-		goto out;
-	callsites_without_files(&p);
-	if (!callsites_check_made(&p, err) &&
+	/* without files: what their frames are known by otherwise */
+	for (uint32_t i = 1; loaded && i < p.code->n_frame; i++)
+		if (needs_check(&p, i))
+			callsites_check_frame(&p, i);
+	if (loaded && !callsites_check_made(&p, err) &&
 	    !callsites_read_found(&p, &found, err) &&
 	    !callsites_keep_found(&p, &found, err) &&
 	    !store_links_drop(mk, err) && !callsites_find_kernel(&p, err) &&
 	    !callsites_check_stacks(&p, true, err) &&
 	    !callsites_put_trust(&p, err))
 		rc = 0;
-out:
 	callsites_release_found(&p, &found);
 	callsites_release(&p);
 	return rc;

@@ -82,12 +82,11 @@ size_t diff_noise_blocks(size_t n)
 static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 {
 	/* the groups whose samples are counted: those of some row */
-	bool *counted = mem_new(n->n_group, sizeof(*counted));
+	bool *counted OWNED = mem_new(n->n_group, sizeof(*counted));
 	size_t rows = n->rows->n;
 	int64_t from = INT64_MAX;
 	int64_t to = INT64_MIN;
 	size_t samples = 0;
-	size_t *next = NULL; /* by group: the place of its next sample */
 	size_t group;
 	int64_t time;
 
@@ -106,13 +105,15 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	n->own = mem_new(n->n_block, sizeof(*n->own));
 	n->first = mem_new(n->n_group + 1, sizeof(*n->first));
 	if (samples < SAMPLES_MIN || from >= to)
-		goto out;
+		return false;
 
 	/* cuts the time between the first and the last sample; rounding may
 	 * put the last sample after the last block */
 	double each = ((double)to - (double)from) / (double)n->n_block;
 
-	next = mem_new(n->n_group, sizeof(*next));
+	/* by group: the place of its next sample */
+	size_t *next OWNED = mem_new(n->n_group, sizeof(*next));
+
 	for (size_t i = 0; i < t->at.n; i++)
 		if (noise_take(n, counted, t, i, &group, &time))
 			n->first[group + 1]++;
@@ -131,9 +132,7 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 		n->block[next[group]++] = (uint16_t)k;
 		n->all[k]++;
 	}
-out:
-	free_all(next, counted);
-	return n->block;
+	return true;
 }
 
 struct diff_noises *diff_noises_new(const struct report_rows *rows,

@@ -507,17 +507,15 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 	const char *event[EVENTS_TOLD];
 	char command[COMMAND_TOLD] = "";
 	struct text_out text = { .buf = command, .size = sizeof(command) };
-	char *path = safe_text_word(iv->path);
+	char *path OWNED = safe_text_word(iv->path);
 	size_t n = 0;
 
-	if (!iv->ask->kind && intervals_put_fitting(iv, &text)) {
-		err_set(err, ERR_FORMAT,
-			"%s: no two events that belong together were recorded "
-			"for this, but some that may: 'backstitch latency%s "
-			"%s' pairs them",
-			iv->path, command, path);
-		goto out;
-	}
+	if (!iv->ask->kind && intervals_put_fitting(iv, &text))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no two events that belong together were "
+			       "recorded for this, but some that may: "
+			       "'backstitch latency%s %s' pairs them",
+			       iv->path, command, path);
 	for (size_t i = 0; i < (own ? iv->ask->n_pair : pair_kinds_n); i++) {
 		const struct pair_kind *k = &all[i];
 		const char *const of[] = { k->begin, k->end, k->cancel };
@@ -537,8 +535,6 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 			"lists what was",
 			iv->path, command,
 			own || iv->ask->kind ? "" : " of system calls", path);
-out:
-	free(path);
 	return -1;
 }
 

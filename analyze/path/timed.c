@@ -186,7 +186,7 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 	const struct wait_place p = wait_causes_place(causes, &w->at);
 	const char *shown = wait_causes_in(causes, &p);
 	const char *in = p.has_in ? label_shown(labels_get(labels, p.in)) : "";
-	char *place =
+	char *place OWNED =
 		p.has_caller && shown == in
 			? mem_printf("%s <- %s", shown,
 				     label_shown(labels_get(labels, p.caller)))
@@ -200,24 +200,19 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 		d->ask.by_waker ? waker : place
 	};
 
-	if (w->from < d->from || w->from >= d->to)
-		goto out;
 	/* of a sum of waits it is not known when they were, or how many */
-	if (!w->sum && w->from < w->to) {
-		lower_to(run->from, w->from);
-		raise_to(run->to, w->to);
-		timings_add(&d->t, key,
-			    (struct timings_item){
-				    .at = w->to,
-				    .least = w->end == OFFCPU_UNCERTAIN
-						     ? 0
-						     : w->to - w->from,
-				    .most = w->to - w->from,
-				    .proved = w->end == OFFCPU_BACK,
-				    .cut = w->end == OFFCPU_OPEN });
-	}
-out:
-	free(place);
+	if (w->from < d->from || w->from >= d->to || w->sum || w->from >= w->to)
+		return;
+	lower_to(run->from, w->from);
+	raise_to(run->to, w->to);
+	timings_add(&d->t, key,
+		    (struct timings_item){ .at = w->to,
+					   .least = w->end == OFFCPU_UNCERTAIN
+							    ? 0
+							    : w->to - w->from,
+					   .most = w->to - w->from,
+					   .proved = w->end == OFFCPU_BACK,
+					   .cut = w->end == OFFCPU_OPEN });
 }
 
 static int timed_read_waits(struct timed *d, struct store *db, const char *path,

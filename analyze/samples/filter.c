@@ -550,25 +550,23 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 			 const char *query, const struct sql_gap *gap, size_t n,
 			 struct err *err)
 {
-	char *cond = mem_new(FILTER_TEXT, 1);
+	char *cond OWNED = mem_new(FILTER_TEXT, 1);
 	struct filter_values values;
 	struct sql_gap all[GAPS_MAX + 2] = { { "filter", cond } };
-	char *wanted = NULL, *sql = NULL;
-	struct rows *r = NULL;
 
 	assert(n <= GAPS_MAX);
 	if (filter_sql(filter, db, cond, &values, err))
-		goto out;
-	wanted = filter_given(filter) ? store_sql_fill("filter_wanted", all, 1)
-				      : mem_strdup("1");
+		return NULL;
+	char *wanted OWNED = filter_given(filter)
+				     ? store_sql_fill("filter_wanted", all, 1)
+				     : mem_strdup("1");
+
 	all[1] = (struct sql_gap){ "wanted", wanted };
 	for (size_t i = 0; i < n; i++)
 		all[2 + i] = gap[i];
-	sql = store_sql_fill(query, all, 2 + n);
-	r = rows_open(db, sql, values.item, values.n, err);
-out:
-	free_all(sql, wanted, cond);
-	return r;
+	char *sql OWNED = store_sql_fill(query, all, 2 + n);
+
+	return rows_open(db, sql, values.item, values.n, err);
 }
 
 int filter_window(const struct filter *filter, struct store *db, int64_t *from,

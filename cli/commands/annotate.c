@@ -135,7 +135,7 @@ static int annotate_print(const struct name_ask *names, struct store *db,
 			  const char *what, struct err *err)
 {
 	struct hot_choice c;
-	struct inlined_copies in;
+	struct inlined_copies in RELEASED_BY(inlined_release) = { 0 };
 
 	if (!what) {
 		annot_list(h, path,
@@ -143,18 +143,13 @@ static int annotate_print(const struct name_ask *names, struct store *db,
 			   json);
 		return 0;
 	}
-	int rc = inlined_load(&in, db, h, what, dso, err);
-	if (rc)
-		goto out;
+	if (inlined_load(&in, db, h, what, dso, err))
+		return -1;
 	if (only_inlined || (in.samples && !hot_has(h, what, dso)))
-		rc = annotate_inlined(&in, path, err);
-	else if (hot_choose(h, what, dso, (size_t)nth, &c, err))
-		rc = -1;
-	else
-		rc = annotate_one(names, db, h, path, what, &c, &in, err);
-out:
-	inlined_release(&in);
-	return rc;
+		return annotate_inlined(&in, path, err);
+	if (hot_choose(h, what, dso, (size_t)nth, &c, err))
+		return -1;
+	return annotate_one(names, db, h, path, what, &c, &in, err);
 }
 
 /* ---- the command */

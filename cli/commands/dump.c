@@ -44,17 +44,13 @@ static int dump_source(struct unpacked *u, struct ledger *lg, struct err *err)
 
 	if (!src)
 		return -1;
-	if (!src->ops->dump) {
+	if (!src->ops->dump)
 		err_set(err, ERR_USAGE, "%s: dump cannot show %s captures",
 			path, src->ops->name);
-		goto out;
-	}
-	if (src->ops->scan && src->ops->scan(src, err))
-		goto out;
-	ret = src->ops->dump(src, dump_put_line, &quit, err);
+	else if (!src->ops->scan || !src->ops->scan(src, err))
+		ret = src->ops->dump(src, dump_put_line, &quit, err);
 	if (quit && !stop_requested())
 		ret = 0;
-out:
 	source_close(src);
 	return ret;
 }

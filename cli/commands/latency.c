@@ -74,19 +74,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int latency_span(const char *name, const char *text, int64_t *ns,
-			struct err *err)
-{
-	const char *p = text;
-
-	if (text && parse_duration(text, ns) &&
-	    !(parse_decimal(&p, 3, ns) == 0 && !strcmp(p, "us")))
-		return err_set(err, ERR_USAGE,
-			       "%s %s: needs a time such as 50us or 5ms", name,
-			       text);
-	return 0;
-}
-
 /* Returns the key if it is a field of events, or their cgroup; or NULL. */
 static const char *latency_field(const char *key)
 {
@@ -131,6 +118,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 		o.each = EACH;
 	/* Reads the values of options. */
 	const char *p = percentile;
+	const char *above = fail_above;
 	int64_t tenths = 1000;
 
 	if (filter.event || filter.cgroup)
@@ -150,9 +138,14 @@ static int latency_run(int argc, char **argv, struct err *err)
 			       "--by %s: takes one key: name, cpu, or a field "
 			       "of the events",
 			       o.by);
-	if (output_check(err) ||
-	    latency_span("--fail-above", fail_above, &o.fail, err))
+	if (output_check(err))
 		return -1;
+	if (fail_above && parse_duration(fail_above, &o.fail) &&
+	    (parse_decimal(&above, 3, &o.fail) || strcmp(above, "us") != 0))
+		return err_set(err, ERR_USAGE,
+			       "--fail-above %s: needs a time such as 50us or "
+			       "5ms",
+			       fail_above);
 	if (percentile && !fail_above)
 		return err_set(err, ERR_USAGE,
 			       "--percentile needs "
@@ -173,7 +166,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)
 		rc = report_latency(db, path, &o, err);
-	return rc > 0 || rc < 0 ? rc : status;
+	return rc ? rc : status;
 }
 
 const struct command cmd_latency = {

@@ -70,19 +70,14 @@ static int script_print_all(struct store *db, const struct script_fields *f,
 {
 	struct script_losses l = { .rows = NULL };
 	struct script *s = script_new(db, f, err);
-	struct events *ev = NULL;
+	struct events *ev =
+		s ? events_open(db, &filter, EVENTS_ALL, err) : NULL;
 	int ret = -1;
 
-	if (!s)
-		return -1;
-	ev = events_open(db, &filter, EVENTS_ALL, err);
-	if (!ev)
-		goto out;
-	if (show_lost && script_losses_open(&l, db, f, err))
-		goto out;
-	ret = script_print_rows(s, ev, &l, err);
-	script_flush(s);
-out:
+	if (ev && (!show_lost || !script_losses_open(&l, db, f, err))) {
+		ret = script_print_rows(s, ev, &l, err);
+		script_flush(s);
+	}
 	rows_close(l.rows);
 	events_close(ev);
 	script_free(s);

@@ -47,9 +47,11 @@ enum {
 	STREAMS,
 	CREATE
 };
+/* Statuses of replies: of all, and the others of INDEX and of STREAMS. Between
+ * them the flags of INDEX and PACKET. */
 enum {
 	OK = 1
-}; /* of each reply; of the others: */
+};
 enum {
 	INDEX_RETRY = 2,
 	INDEX_HUP,
@@ -104,7 +106,7 @@ struct live_client {
 	size_t n_traces, traces_cap;
 	bool stale, grown; /* metadata, streams that were announced */
 	bool ended, damaged;
-	size_t got;	/* bytes that came of what was waited for last */
+	size_t got;	/* bytes that the last live_get() received */
 	uint64_t bytes; /* in the chunk */
 	int64_t since;
 	unsigned int chunks;
@@ -239,8 +241,8 @@ static int live_begin_trace(struct live_client *c, struct live_trace *t,
 	return live_write_metadata(c, t, 0, err);
 }
 
-/* Gives the chunk its name, in the order of time and in the form of rotated
- * ones: its streams end one after the other, too. */
+/* Gives the chunk a name like that of a rotated one, with the time, so that
+ * chunks sort by time: like there, streams do not all end at one time. */
 static void live_end_chunk(struct live_client *c)
 {
 	const time_t now = time(NULL);
@@ -343,7 +345,8 @@ static int live_ask_streams(struct live_client *c, struct err *err)
 	return v[0] == OK ? live_read_streams(c, v[1], err) : 0;
 }
 
-/* Asks for what was announced: the daemon gives no packet before. */
+/* Asks for the streams and the metadata that were announced: the daemon sends
+ * no packet before. */
 static int live_ask_news(struct live_client *c, struct err *err)
 {
 	if (c->grown && live_ask_streams(c, err))
@@ -357,8 +360,8 @@ static void live_note_flags(struct live_client *c, uint32_t flags)
 	c->grown |= (flags & NEW_STREAM) != 0;
 }
 
-/* Stores a packet. What came of one that does not end stays: the reader says
- * that it is cut off. */
+/* Stores a packet of stream i, piece by piece. If the connection breaks, what
+ * came of it stays in the file, and the reader says that it is cut off. */
 static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 			   uint64_t size, struct err *err)
 {
@@ -475,13 +478,12 @@ static int live_find(struct live_client *c, struct err *err)
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < n; i++) {
-		rc = live_numbers(c, v, 5, err) ||
-				     live_get(c, &m, sizeof(m), err)
-			     ? -1
-			     : 0;
-		m.node[sizeof(m.node) - 1] = m.name[sizeof(m.name) - 1] = 0;
-		if (rc)
+		if (live_numbers(c, v, 5, err) ||
+		    live_get(c, &m, sizeof(m), err)) {
+			rc = -1;
 			break;
+		}
+		m.node[sizeof(m.node) - 1] = m.name[sizeof(m.name) - 1] = 0;
 		fprintf(f, " host/%s/%s", m.node, m.name);
 		if (strcmp(m.node, c->l->node) || strcmp(m.name, c->l->session))
 			continue;
@@ -526,7 +528,7 @@ static int live_attach(struct live_client *c, bool again, struct err *err)
 		}
 	}
 	freeaddrinfo(all);
-	if (!(c->fd >= 0))
+	if (c->fd < 0)
 		return err_set(err, ERR_IO,
 			       "%s: %s; does lttng-relayd run there?",
 			       c->l->url, strerror(bad));
@@ -567,7 +569,6 @@ static int live_receive(struct live_client *c, struct err *err)
 		bool any = false;
 
 		open = false;
-
 		if (live_ask_news(c, err))
 			return -1;
 		for (size_t i = 0; i < c->n_streams && !live_stopping; i++) {
@@ -662,18 +663,16 @@ static int live_parse(struct live *l, struct err *err)
 		l->host = mem_strdup(end ? host + 1 : host);
 		l->port = mem_strdup(port ? port : PORT);
 		l->node = mem_strdup(node + 6);
-		/* getaddrinfo() would take the low 16 bits */
-		l->session = strtoul(l->port, NULL, 10) > UINT16_MAX
-				     ? NULL
-				     : mem_strdup(session + 1);
+		l->session = mem_strdup(session + 1);
+		/* getaddrinfo() would take the low 16 bits of a larger one */
+		if (strtoul(l->port, NULL, 10) <= UINT16_MAX)
+			return 0;
 	}
-	return l->session ? 0
-			  : err_set(err, ERR_USAGE,
-				    "%s: a live session is "
-				    "net://HOST[:PORT]/host/NAME/SESSION, as "
-				    "'babeltrace2 -i lttng-live net://HOST' "
-				    "lists them",
-				    l->url);
+	return err_set(err, ERR_USAGE,
+		       "%s: a live session is "
+		       "net://HOST[:PORT]/host/NAME/SESSION, as "
+		       "'babeltrace2 -i lttng-live net://HOST' lists them",
+		       l->url);
 }
 
 /* Makes the folder of the chunks, whose name is that of the URL. */
@@ -687,12 +686,12 @@ static int live_make_folder(struct live *l, struct err *err)
 			*p = '_';
 	l->folder = mem_printf("%s/%s", folder_lock_path(l->claim), name);
 	char *archives OWNED = mem_printf("%s/archives", l->folder);
-	bool bad = (mkdir(l->folder, 0777) && errno != EEXIST) ||
-		   (mkdir(archives, 0777) && errno != EEXIST);
 
-	if (bad)
-		err_set(err, ERR_IO, "%s: %s", archives, strerror(errno));
-	return bad ? -1 : 0;
+	if ((mkdir(l->folder, 0777) && errno != EEXIST) ||
+	    (mkdir(archives, 0777) && errno != EEXIST))
+		return err_set(err, ERR_IO, "%s: %s", archives,
+			       strerror(errno));
+	return 0;
 }
 
 struct live *live_open(const struct folder_lock *c, const char *url,

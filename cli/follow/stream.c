@@ -16,11 +16,11 @@
 #define BUFFER ((size_t)128 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
-/* What was taken is in the files after this time: whatever ends this process
- * loses no more, however slowly a buffer fills. */
+/* Records are in the files after this time at the latest: a process that is
+ * killed loses no older ones, however slowly a buffer fills. */
 #define FLUSH NS
-/* A text of ftrace is recognized by this much of it, or by what came before it
- * was silent. */
+/* Bytes by which a text of ftrace is recognized, or fewer if the stream is
+ * silent after them. */
 #define PROBE 4096
 /* The stack of an event before a cut comes at most this many events after it.
  */
@@ -80,12 +80,12 @@ static int stream_begin_part(struct stream *s, struct err *err)
 		perf_cut_head(s->perf, s->place, s->part.f);
 	else
 		ftext_cut_head(s->text, s->part.f);
-	/* so that a run that is killed leaves one that says what is missing */
 	s->events = 0;
+	/* a run that is killed leaves a part that says what is missing */
 	if (!fflush(s->part.f))
 		return 0;
-	/* the wait for room was ended: without a head it is nothing, also if
-	 * there is room for the rest */
+	/* The wait for room was ended. A part without its head is useless, even
+	 * if there is room for the rest. */
 	int failed = errno;
 
 	fclose(s->part.f);
@@ -141,8 +141,8 @@ static int stream_write(const struct stream *s, struct stream_part *p,
 	return stream_fail(s, p, failed, err);
 }
 
-/* Writes what the part does not have yet: before anything else is written
- * there, and before its buffer changes. */
+/* Writes what stream_append() has collected. Call it before anything else is
+ * written to the part, and before the buffer changes. */
 static int stream_write_run(struct stream *s, struct err *err)
 {
 	size_t n = s->n_run;
@@ -151,8 +151,8 @@ static int stream_write_run(struct stream *s, struct err *err)
 	return n ? stream_write(s, &s->part, s->run, n, err) : 0;
 }
 
-/* Appends to the part what is in a buffer; data that is not in the one before
- * begins another run. */
+/* Appends data to the part: it is written later, together with data that
+ * follows it in the buffer. */
 static int stream_append(struct stream *s, const unsigned char *data,
 			 uint64_t size, struct err *err)
 {
@@ -245,7 +245,8 @@ static int stream_put_record(struct stream *s, const unsigned char *data,
 	return stream_is_full(s) ? stream_cut(s, err) : 0;
 }
 
-/* Writes what the part lacks, and says it. */
+/* Writes a mark into the part that says what is missing there, and tells the
+ * user. */
 static int stream_put_damage(struct stream *s, enum perf_cut_mark mark,
 			     const struct err *why, struct err *err)
 {
@@ -312,7 +313,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 		return stream_take_packed(s, err) ? -1 : 1;
 	if (stream_put_record(s, data, *used, err))
 		return -1;
-	/* of the first part: it is one that has an end */
+	/* the first part has no head: a mark says that it has an end */
 	if (!begun && stream_write_run(s, err))
 		return -1;
 	if (!begun)

@@ -147,16 +147,14 @@ int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 
 	*out = NULL;
 	if (rc || n <= 1 || a->separate)
-		goto out;
-	if (n > ALIGN_MAX) {
-		rc = err_set(err, ERR_LIMIT,
-			     "%zu captures: each two of at most %d are "
-			     "compared to put them on one timeline; "
-			     "--separate, or ingest some at a time and "
-			     "'backstitch merge' their databases",
-			     n, ALIGN_MAX);
-		goto out;
-	}
+		return rc;
+	if (n > ALIGN_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "%zu captures: each two of at most %d are "
+			       "compared to put them on one timeline; "
+			       "--separate, or ingest some at a time and "
+			       "'backstitch merge' their databases",
+			       n, ALIGN_MAX);
 	*out = mem_new(n, sizeof(**out));
 	progress_start("comparing clocks");
 	rc = align_look_at(paths, n, open, arg, lk, err);
@@ -164,16 +162,14 @@ int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 	if (!rc && a->sched_offset)
 		rc = take_ns("sched-clock-offset", a->sched_offset, &said.sched,
 			     err);
-	if (rc)
-		goto out;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; !rc && i < n; i++) {
 		in[i].path = paths[i];
 		in[i].info = &lk[i].src->info;
 		in[i].fingerprints = lk[i].fingerprints;
 		in[i].host = in[i].info->on ? host_of(lk, n, i) : SIZE_MAX;
 	}
-	rc = align_captures(in, n, &said, *out, err);
-out:
+	if (!rc)
+		rc = align_captures(in, n, &said, *out, err);
 	for (size_t i = 0; i < n; i++) {
 		fingerprints_free(lk[i].fingerprints);
 		order_free(lk[i].order);

@@ -773,28 +773,25 @@ static int banner_read(struct store *db, const char *path,
 		       const struct filter *filter, struct banner *b,
 		       struct err *err)
 {
-	struct check c = {
+	struct check c RELEASED_BY(check_forget) = {
 		.db = db, .path = path, .filter = filter, .banner = true
 	};
 	struct lines l = { .len = 0 };
-	FILE *advice;
-	int rc = -1;
 
 	*b = (struct banner){ .word = "" };
 	if (check_filters(&c, err) || check_judge(&c, err) ||
 	    check_sum(&c, "findings", "findings", &b->findings, err))
-		goto out;
+		return -1;
 	b->word = check_verdict(&c);
 	lines_add(&l, "%s: ", b->word);
 	check_say_verdict(&c, &l);
 	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
 	trust_say(c.trust, b->trust);
 	b->breaks = c.breaks;
-	advice = mem_stream(&b->advice, NULL);
-	rc = check_advice(&c, banner_take_advice, advice, err);
+	FILE *advice = mem_stream(&b->advice, NULL);
+	int rc = check_advice(&c, banner_take_advice, advice, err);
+
 	mem_stream_end(advice);
-out:
-	check_forget(&c);
 	return rc;
 }
 
@@ -822,19 +819,20 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 	const char *trust = p->shown.trust;
 	const struct offcpu_sums *waits = p->shown.waits;
 	struct banner b;
-	char *answer = NULL;
-	FILE *asked;
+	char *answer OWNED = NULL;
 	int rc = banner_read(p->db, p->path, p->filter, &b, err);
+	char *advice OWNED = b.advice;
 
 	if (rc)
-		goto out;
+		return rc;
 	fprintf(out, "<div id=\"banner\" class=\"%s\">\n", b.word);
-	asked = mem_stream(&answer, NULL);
+	FILE *asked = mem_stream(&answer, NULL);
+
 	if (!filter_given(p->filter))
 		rc = path_put_recorded(p->db, p->path, asked, err);
 	mem_stream_end(asked);
 	if (rc)
-		goto out;
+		return rc;
 	for (char *rest = answer, *line;
 	     (line = strtok_r(rest, "\n", &rest));) {
 		fputs(line == answer ? "<p class=\"answer\">" : "<p>", out);
@@ -907,7 +905,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		html_page_put_fact(out, (uint64_t)n, what,
 				   b.breaks.findings ? "bad" : NULL);
 	fputs("</ul>\n", out);
-	html_page_put_advice(out, b.advice);
+	html_page_put_advice(out, advice);
 	if (p->shown.served)
 		fputs("<p>A server added these samples up: they have no times, "
 		      "so there is no track of time, and those of one thread "
@@ -926,8 +924,6 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "verdicts are of the whole capture.</p>\n",
 		      out);
 	fputs("</div>\n", out);
-out:
-	free_all(b.advice, answer);
 	return rc;
 }
 

@@ -65,8 +65,8 @@ static void page_sides_put_words(const struct intern *words, struct json *j,
 	json_end(j);
 }
 
-/* Writes the parts of the first run of each side. Of the threads those are
- * lanes that have most of what changed. */
+/* Writes the parts of the first run of each side. The threads with the largest
+ * changes have a lane each. */
 static void page_sides_put_time(const struct timed *d, struct json *j)
 {
 	const struct timings *t = &d->t;

@@ -185,20 +185,6 @@ static void drawing_note_event(struct drawing *d)
 			    : "");
 }
 
-/* Adds a note about the weight that --include and --exclude leave out. */
-static void drawing_note_dropped(struct drawing *d)
-{
-	uint64_t dropped = pick_dropped(d->pick);
-	uint64_t whole = d->tree->node[0].weight;
-
-	if (dropped)
-		drawing_say(d,
-			    "%s of the weight is left out by --include and "
-			    "--exclude",
-			    HUMAN_PERCENT(dropped,
-					  (double)whole + (double)dropped));
-}
-
 /* Adds a note about --weight. */
 static void drawing_note_unweighed(struct drawing *d)
 {
@@ -432,13 +418,20 @@ static int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 int drawing_finish(struct drawing *d, const char *path, struct err *err)
 {
 	flame_tree_finish(d->tree);
-	if (d->tree->node[0].weight) {
-		if (d->trust)
-			trust_say(d->trust, d->note[0]);
-		drawing_note_dropped(d);
+	uint64_t whole = d->tree->node[0].weight;
+	uint64_t dropped = pick_dropped(d->pick);
+
+	if (whole && d->trust)
+		trust_say(d->trust, d->note[0]);
+	if (whole && dropped)
+		drawing_say(d,
+			    "%s of the weight is left out by --include and "
+			    "--exclude",
+			    HUMAN_PERCENT(dropped,
+					  (double)whole + (double)dropped));
+	if (whole)
 		return 0;
-	}
-	if (pick_dropped(d->pick))
+	if (dropped)
 		return err_set(err, ERR_FORMAT,
 			       "%s: --include and --exclude leave no stack",
 			       path);

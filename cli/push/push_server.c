@@ -17,8 +17,8 @@ struct push_column {
 	const char *name, *type;
 };
 
-/* Returns those of a table, after its own; a NULL name ends them. by_run: day
- * and block; name: version; stack: none. */
+/* Returns the columns that the server's table has after those of the fleet's
+ * table; a NULL name ends them. */
 static const struct push_column *push_columns(enum fleet_table_id t)
 {
 	static const struct push_column by_run[] = { { "day", "Date" },
@@ -67,8 +67,8 @@ static void push_sql_columns(FILE *f, enum fleet_table_id t, bool types)
 			types ? c->type : "");
 }
 
-/* Writes a statement. cluster: NULL for one server; over: the table over those
- * of its shards. */
+/* Writes the statement that creates a table. cluster: NULL for one server;
+ * over: the Distributed table over the tables of the cluster's shards. */
 static void push_sql_create(FILE *f, enum fleet_table_id t,
 			    const char *database, const char *cluster,
 			    bool over)
@@ -76,7 +76,6 @@ static void push_sql_create(FILE *f, enum fleet_table_id t,
 	const struct fleet_table *table = &fleet_tables[t];
 
 	if (over) {
-		/* The table over those of the shards. */
 		fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
 		push_sql_columns(f, t, true);
 		fputs(") ENGINE = Distributed(", f);
@@ -195,32 +194,29 @@ static int push_compare_column(struct push_known *k, enum fleet_table_id t,
 			"%s: column %s of table %s is %s, and %s in this "
 			"version of the tables; use another database",
 			k->server, name, fleet_tables[t].name, there, type);
-	if (k->add) {
-		/* Adds a column that tables of an older version do not have.
-		 * The table of the shard has it already if this was killed
-		 * between the two. */
-		struct clickhouse *c = k->add;
-		const char *cluster = k->cluster;
-		static const char *const suffix[] = { "_local", "" };
+	if (!k->add)
+		return err_set(
+			err, ERR_FORMAT,
+			"%s: table %s has no column %s: an older backstitch "
+			"made it; 'backstitch push --create' adds it",
+			k->server, fleet_tables[t].name, name);
+	/* Add a column that tables of an older version do not have. The table
+	 * of the shard has it already if this was killed between the two. */
+	static const char *const suffix[] = { "_local", "" };
+
+	for (size_t m = k->cluster ? 0 : 1; m < 2; m++) {
 		char sql[256];
 
-		for (size_t m = cluster ? 0 : 1; m < 2; m++) {
-			snprintf(sql, sizeof(sql),
-				 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
-				 fleet_tables[t].name, suffix[m], name, type);
-			/* 44, ILLEGAL_COLUMN, and 15, DUPLICATE_COLUMN: how
-			 * versions say that it is there */
-			if (clickhouse_run(c, sql, err) &&
-			    (m || (c->code != 44 && c->code != 15)))
-				return -1;
-		}
-		return 0;
+		snprintf(sql, sizeof(sql),
+			 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
+			 fleet_tables[t].name, suffix[m], name, type);
+		/* 44, ILLEGAL_COLUMN, and 15, DUPLICATE_COLUMN: how versions
+		 * say that it is there */
+		if (clickhouse_run(k->add, sql, err) &&
+		    (m || (k->add->code != 44 && k->add->code != 15)))
+			return -1;
 	}
-	return err_set(
-		err, ERR_FORMAT,
-		"%s: table %s has no column %s: an older backstitch made "
-		"it; 'backstitch push --create' adds it",
-		k->server, fleet_tables[t].name, name);
+	return 0;
 }
 
 /* Looks at all columns that we write. Others may be there too. */
@@ -524,8 +520,9 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 		       c->name, reason);
 }
 
-/* Of a cluster, its name reaches one server of each shard, and --server those
- * that were named. */
+/* Waits until no statement under way removes rows of a run. The name of a
+ * cluster reaches one server of each shard; the URLs of --server reach the
+ * others. */
 static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 			     struct err *err)
 {

@@ -193,7 +193,6 @@ static char *server_filter(const struct server *s, struct err *err)
 	struct filter_dialect d = { .quote = server_quoted };
 	const struct filter *filter = s->ask->filter;
 	char time[64];
-	char *cond = mem_new(FILTER_TEXT, 1);
 
 	snprintf(time, sizeof(time), "(time - (%" PRId64 "))", s->run[0].boot);
 	d.time = time;
@@ -202,7 +201,7 @@ static char *server_filter(const struct server *s, struct err *err)
 			"--time is on the clock of one run, %zu are chosen; "
 			"use --from and --to, or --where",
 			s->n_run);
-		goto out;
+		return NULL;
 	}
 	for (size_t i = 0; i < s->n_run; i++) {
 		if (!s->run[i].period || (!filter->cpu && !filter->time))
@@ -212,11 +211,12 @@ static char *server_filter(const struct server *s, struct err *err)
 			"'push --weighted'; choose other runs with --where "
 			"'period = 0'",
 			filter->cpu ? "cpu" : "time");
-		goto out;
+		return NULL;
 	}
+	char *cond = mem_new(FILTER_TEXT, 1);
+
 	if (!filter_server_sql(filter, &d, cond, err))
 		return cond;
-out:
 	free(cond);
 	return NULL;
 }

@@ -33,14 +33,12 @@ int link_pages(struct maker *mk, struct err *err)
 	static const char release[] = "COMMIT;"
 				      "PRAGMA locking_mode=NORMAL;"
 				      "SELECT 1 FROM sqlite_schema LIMIT 1";
-	uint32_t *root = NULL;
-	int rc = -1;
+	int rc = 0;
 
 	if (!mk->pages)
 		return 0;
-	/* Looks up the numbers of the tables' first pages in *root, to be
-	 * freed: in this transaction, as the next one holds a lock. A number
-	 * is 0 on failure. */
+	/* Look up the numbers of the tables' first pages: in this transaction,
+	 * as the next one holds a lock. A number is 0 on failure. */
 	sqlite3_stmt *st =
 		maker_prepare(mk,
 			      "SELECT rootpage FROM sqlite_schema WHERE "
@@ -48,8 +46,9 @@ int link_pages(struct maker *mk, struct err *err)
 			      err);
 
 	if (!st)
-		goto out;
-	root = mem_new(mk->n_table, sizeof(*root));
+		return -1;
+	uint32_t *root OWNED = mem_new(mk->n_table, sizeof(*root));
+
 	for (size_t i = 0; i < mk->n_table; i++) {
 		const char *name = mk->table[i]->shape.name;
 
@@ -71,8 +70,7 @@ int link_pages(struct maker *mk, struct err *err)
 	if (maker_exec(mk, release, err) ||
 	    link_error(mk, link_write(mk, root), err) ||
 	    maker_exec(mk, "PRAGMA locking_mode=EXCLUSIVE; BEGIN", err))
-		goto out;
-	rc = 0;
+		return -1;
 	for (size_t i = 0; !rc && i < mk->n_table; i++) {
 		struct bulk_table *t = mk->table[i];
 
@@ -82,7 +80,5 @@ int link_pages(struct maker *mk, struct err *err)
 	}
 	page_file_free(mk->pages);
 	mk->pages = NULL;
-out:
-	free(root);
 	return rc;
 }

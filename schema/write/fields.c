@@ -411,18 +411,6 @@ static int fields_make_map(struct maker *mk, const struct source *src,
 	return 0;
 }
 
-static void fields_pack(struct packing *p, const struct field *f)
-{
-	if (!f->present)
-		packing_null(p);
-	else if (f->text)
-		packing_bytes(p, RECORD_TEXT, f->text, strlen(f->text));
-	else if (f->blob)
-		packing_bytes(p, RECORD_BLOB, f->blob, f->len);
-	else
-		packing_int(p, f->num);
-}
-
 int store_fields(struct maker *mk, const struct source *src, uint32_t event,
 		 uint32_t event_id, const struct field *f, uint32_t n,
 		 struct err *err)
@@ -457,10 +445,17 @@ int store_fields(struct maker *mk, const struct source *src, uint32_t event,
 		for (; column < at->column; column++)
 			packing_null(&p);
 		column++;
-		if (at->field < n)
-			fields_pack(&p, &f[at->field]);
-		else
+		const struct field *v = &f[at->field];
+
+		if (at->field >= n || !v->present)
 			packing_null(&p);
+		else if (v->text)
+			packing_bytes(&p, RECORD_TEXT, v->text,
+				      strlen(v->text));
+		else if (v->blob)
+			packing_bytes(&p, RECORD_BLOB, v->blob, v->len);
+		else
+			packing_int(&p, v->num);
 	}
 	packing_end(&p);
 	return 0;

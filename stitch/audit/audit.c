@@ -9,7 +9,9 @@
 #include "stitch/join/contradictions.h"
 #include "stitch/tasks/task.h"
 
-/* Without any loss, that explains more than a record which is missing. */
+/* Notes a FORK and an EXIT whose times are in the wrong order. In a capture
+ * without losses, clocks that differ explain that better than a missing record
+ * does. */
 void skew_note_order(struct audit_source *as, const struct fact_finding *f,
 		     int32_t cpu, int64_t since, int64_t time)
 {

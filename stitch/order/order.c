@@ -259,18 +259,6 @@ static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 	return runs;
 }
 
-/* Reads the floor of the first source, which has risen, or leaves it out. */
-static void order_sink(struct order *ord)
-{
-	struct turn low = ord->low[0];
-
-	if (ord->done[low.stream])
-		low = ord->low[--ord->n_low];
-	else
-		low.time = order_source_floor(ord, (uint16_t)low.stream);
-	turns_put(ord->low, ord->n_low, 0, low);
-}
-
 /* Returns the source that limits the output, and the time up to which it is
  * complete; NULL: all sources are at their end. */
 static const struct turn *lowest_source(struct order *ord)
@@ -461,7 +449,15 @@ static int order_refill(struct order *ord, struct err *err)
 				ledger_damage(ord->ledger, src->index,
 					      "unreadable", src->pos, 0, &why);
 		}
-		order_sink(ord);
+		/* The floor of the first source has risen, or it has ended. */
+		struct turn first = ord->low[0];
+
+		if (ord->done[first.stream])
+			first = ord->low[--ord->n_low];
+		else
+			first.time =
+				order_source_floor(ord, (uint16_t)first.stream);
+		turns_put(ord->low, ord->n_low, 0, first);
 	}
 	/* Sort wait[from..n). */
 	size_t n = ord->n - mid;

@@ -170,21 +170,8 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 	tasks_queue_end(ts, slot, t);
 }
 
-/* Threads that were unhashed (tid -1) have no EXIT record of their own: they
- * end with the process. */
-static void tasks_end_process(struct tasks *ts, uint32_t slot, int64_t t)
-{
-	struct process *p = &ts->process[slot];
-	uint32_t dead = table_find_hash(&ts->threads,
-					thread_key(p->source, p->pid, -1));
-
-	p->ended = true;
-	p->end = t;
-	if (dead != TABLE_NONE && ts->thread[dead].process == slot)
-		tasks_end_life(ts, dead, t);
-}
-
-/* Ends a thread: by its EXIT, or because its id got a new incarnation. */
+/* Ends a thread, by its EXIT or because its id got a new incarnation; and its
+ * process with the last one. */
 static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	const struct thread *th = &ts->thread[slot];
@@ -194,8 +181,17 @@ static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 		return;
 	tasks_end_life(ts, slot, t);
 	p->exit_seen |= th->exit_seen;
-	if (th->tid >= 0 && --p->n_threads == 0)
-		tasks_end_process(ts, th->process, t);
+	if (th->tid < 0 || --p->n_threads > 0)
+		return;
+	/* Threads that were unhashed (tid -1) have no EXIT record of their own:
+	 * they end with the process. */
+	uint32_t dead = table_find_hash(&ts->threads,
+					thread_key(p->source, p->pid, -1));
+
+	p->ended = true;
+	p->end = t;
+	if (dead != TABLE_NONE && ts->thread[dead].process == th->process)
+		tasks_end_life(ts, dead, t);
 }
 
 /* Most ftrace events only tell the thread. Such threads belong to process -1

@@ -2,7 +2,6 @@
  *
  * The library is loaded at the first download: it brings in some thirty other
  * libraries (curl, TLS, Kerberos), which every start would pay for. */
-#include "stitch/base/now.h"
 #include "symbolize/files/fetch.h"
 
 #include <dlfcn.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -23,9 +23,8 @@ struct fetch {
 	double left, began; /* seconds */
 	long most;	    /* for one file, as the user asks; 0: any */
 	bool over;	    /* the time limit has passed */
-	/* Failed requests, so that none is repeated: naming looks twice, and
-	 * several images may have one build-id. A search is quicker than a
-	 * server. */
+	/* Failed requests, so that none is repeated: naming asks twice for a
+	 * file, and several images may have one build-id. */
 	struct miss *miss;
 	size_t n_miss, cap_miss;
 };
