@@ -5,8 +5,9 @@ usage: trust.py BACKSTITCH CAPTURE...
        trust.py BACKSTITCH --changed CAPTURE
 For each capture the class of every sample is read once, without the sums that
 the program adds up. Filters and sums are Python's own. Each filter asks 'report --json', and in turn
-one of the other outputs, whose sentence must be the same. Without $LONG, one of nineteen
-filters of each capture is asked, others for the next capture. --changed: in a
+one of the other outputs, whose sentence must be the same. Without $LONG, a quarter of
+the captures is looked at, another one for the next commit, and one of nineteen filters of
+each capture is asked, others for the next capture. --changed: in a
 database in which one sample, one stack or one sum is another, the sentence is
 another, too, and the comparison with what the samples were finds it.
 """
@@ -24,7 +25,8 @@ import tempfile
 B = sys.argv[1]
 Row = collections.namedtuple("Row", "id type event comm pid tid cpu time cls")
 tried = collections.Counter()
-STEP = 1 if os.environ.get("LONG") else 19
+STEP, PARTS = (1, 1) if os.environ.get("LONG") else (19, 4)
+TURN = int(os.environ.get("SHARE_OF", "0"))
 CLASS_OF_EACH = """
     WITH unwound(stack) AS MATERIALIZED (
         SELECT DISTINCT stack FROM raw_chain WHERE ended IS NOT NULL
@@ -382,7 +384,10 @@ def main_changed(capture):
 def main():
     turn = captures = 0
     with tempfile.TemporaryDirectory() as work:
-        for capture in sys.argv[2:]:
+        for i, capture in enumerate(sorted(sys.argv[2:])):
+            # no others have both a clock and waits
+            if i % PARTS != TURN % PARTS and "/offcpu-" not in capture:
+                continue
             db = os.path.join(work, "x.db")
             run("ingest", "-q", "-f", "--no-symbols", "--fields", "sched:*,*",
                 "-o", db, capture)
@@ -393,12 +398,15 @@ def main():
             rows, span = load(db)
             ask_all(db, rows, captures)
             walls = run("report", "--wall", db)[0] in (0, 3)
-            for options, keep in filters(rows, span)[captures % STEP::STEP]:
+            if walls:
+                ask_wall(db, [], rows)
+            those = filters(rows, span)
+            for options, keep in those[captures % STEP::STEP]:
                 ask(db, turn, options, keep, rows, work)
                 turn += 1
                 if walls:
                     ask_wall(db, options, [r for r in rows if keep(r)])
-            for options, keep in filters(rows, span)[:2 if STEP == 1 else 1]:
+            for options, keep in those[:2 if STEP == 1 else 1]:
                 ask_waits(db, rows, options)
             turn += 1
             os.unlink(db)
@@ -408,7 +416,7 @@ def main():
         "%d of %s" % (n, w) for w, n in sorted(tried.items()))))
     print("%s every_sentence_is_of_the_samples_that_are_counted" %
           ("not ok" if bad else "ok"))
-    print("%s most_captures_were_looked_at" % ("ok" if captures >= 55
+    print("%s most_captures_were_looked_at" % ("ok" if captures * PARTS >= 55
                                               else "not ok"))
     print("%s each_output_was_asked" % ("ok" if all(
         tried[w] for w in ("report", "flame", "annotate", "check", "off-cpu",
