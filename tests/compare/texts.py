@@ -1,12 +1,13 @@
 # texts.py - texts of perf script, in each form of -F, against our reading of the same perf.data.
-"""usage: texts.py [--classes] [CAPTURE...]; SHOW=1 names the forms
+"""usage: texts.py [--print] [CAPTURE...]; --print prints expect-texts.txt
 
 perf prints each capture in each form; our reading of the text must have the
 samples of our reading of the file, with those of the fields that the form
 prints: thread, name, CPU, time to a microsecond (--ns: all of it), period,
 event, and the frames by the twelve low bits of their addresses, since perf
 prints those of a mapped file without its base. A text that perf printed has no
-damage. Each difference has a class with an exact count in expect-texts.txt."""
+damage. Each difference has a class with an exact count in expect-texts.txt. Without
+LONG a tenth of the pairs of a capture and a form is printed, another one of each commit."""
 import collections
 import concurrent.futures
 import glob
@@ -64,6 +65,8 @@ SHIPPED = """after before calls-cgroups cgroups clone deep disk-irqs dlchurn eve
 hits-kernel hits-lbr hits-mixed hits-none hits-user inputs-fault inputs-v1 jitframes lines-gcc m32 naps nets pair perthread
 pipe-zstd regs tailsynth tiny-sframe trampolines twins-cc-a""".split()
 LACKS = "no-address fewer branch no-name no-period".split()
+# where perf gives up on source lines when addr2line takes too long, which of these it lacks is not asked
+SLOW = ["srcline", "inlined"]
 Sample = collections.namedtuple("Sample", "comm pid tid cpu time period event ip")
 
 
@@ -117,17 +120,19 @@ def captures(only):
     return found
 
 
-def compare(name, path):
-    """(forms, samples, differences) of one capture."""
+def compare(name, path, forms):
+    """Samples of the texts of one capture, and what differs in each form that perf printed."""
     path = common.plain(path, FOLDER)
     made, status, _ = common.into(os.path.join(FOLDER, name + ".db"), "--no-symbols", "--no-infer-callers", path)
     file = [] if status else samples(made)
-    count = collections.Counter()
-    forms = n = 0
-    has = subprocess.run(["perf", "evlist", "-v", "-f", "-i", path], capture_output=True, check=False).stdout.decode()
+    found, n = {}, 0
+    has = ""
+    if NEEDS.keys() & forms:
+        has = subprocess.run(["perf", "evlist", "-v", "-f", "-i", path], capture_output=True, check=False).stdout.decode()
     has = {word for types in re.findall(r"sample_type: ([A-Z_|]+)", has) for word in types.split("|")}
     known = {}  # the same text in another form
-    for form, (options, fields) in FORMS.items() if not status else ():
+    for form in forms if not status else ():
+        options, fields = FORMS[form]
         if form in NEEDS and NEEDS[form] not in has:
             continue
         r = subprocess.run(["perf", "script", "-f", "-i", path] + options, capture_output=True, check=False)
@@ -143,39 +148,58 @@ def compare(name, path):
             # 1: of nothing but names and numbers nobody knows what they are; 3: a text with line feeds in it
             known[key] = len(have), {"refused" if status == 1 and form == "bare" else "damage": 1} if status else \
                 differences(have, file, fields)
-        forms += 1
         n += known[key][0]
-        for kind, k in known[key][1].items():
-            # perf gives up on source lines when addr2line takes too long
-            if form not in ("srcline", "inlined") or kind not in LACKS:
-                count[kind] += k
-            if os.environ.get("SHOW"):
-                print("   ", name, form, kind, k)
-    return forms, n, count
+        found[form] = {kind: k for kind, k in known[key][1].items() if form not in SLOW or kind not in LACKS}
+    return n, found
+
+
+def expected():
+    """{(capture, form): {class: count}}"""
+    want = collections.defaultdict(dict)
+    for capture, kind, n, forms in common.table("expect-texts.txt", 4):
+        slow = SLOW if kind in LACKS else []
+        for form in FORMS.keys() - forms[1:].split(",") - set(slow) if forms[0] == "-" else forms.split(","):
+            want[capture, form][kind] = int(n)
+    return want
+
+
+def print_expected(name, found):
+    """The lines of a capture: its classes and counts, with the forms, or those without."""
+    forms = collections.defaultdict(list)
+    for form, kinds in found.items():
+        for kind, n in kinds.items():
+            forms[kind, n].append(form)
+    for (kind, n), those in sorted(forms.items()):
+        others = [f for f in found if f not in those and not (kind in LACKS and f in SLOW)]
+        print(name, kind, n, ",".join(those) if len(those) < 1 + len(others) else "-" + ",".join(others))
 
 
 def main():
-    known = {(c, k): int(n) for c, k, n in common.table("expect-texts.txt", 3)}
+    want = expected()
     asked = [a for a in sys.argv[1:] if a[0] != "-"]
     version = subprocess.run(["perf", "--version"], capture_output=True, check=False).stdout.decode() if shutil.which("perf") else ""
     if not version.startswith("perf version 6.1."):
         print("skip texts: perf 6.1 is not here, whose texts were counted")
         return
-    found = captures(asked or SHIPPED)
-    forms = n = 0
+    captured = captures(asked or SHIPPED)
+    pairs = [(name, form) for name in captured for form in FORMS]
+    forms = collections.defaultdict(list)
+    for name, form in pairs if asked else common.share(pairs, 10):
+        forms[name].append(form)
+    printed = n = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for name, (f, k, count) in zip(found, pool.map(lambda i: compare(*i), found.items())):
-            forms, n = forms + f, n + k
-            if "--classes" in sys.argv:
-                for kind in sorted(count):
-                    print(name, kind, count[kind])
-            want = {kind: c for (capture, kind), c in known.items() if capture == name}
-            common.ok(f and dict(count) == want, "%s: the texts of perf script" % name,
-                      ["%s: %d, expected %d" % (k, count[k], want.get(k, 0)) for k in sorted({*count, *want})
-                       if count[k] != want.get(k, 0)])
+        for name, (k, found) in zip(forms, pool.map(lambda c: compare(c, captured[c], forms[c]), forms)):
+            printed, n = printed + len(found), n + k
+            if "--print" in sys.argv:
+                print_expected(name, found)
+                continue
+            bad = ["%s: %s, expected %s" % (form, kinds, want[name, form])
+                   for form, kinds in found.items() if kinds != want[name, form]]
+            common.ok(not bad, "%s: the texts of perf script" % name, bad)
     if not asked:
-        common.ok(len(found) >= 20 and forms > 300 and n > 50000,
-                  "%d captures in %d texts have %d samples" % (len(found), forms, n))
+        # of those pairs perf refuses some
+        common.ok(len(forms) >= 20 and printed > len(pairs) / 30 and n > 50 * printed,
+                  "%d captures in %d texts have %d samples" % (len(forms), printed, n))
     common.finish()
 
 
