@@ -2,8 +2,9 @@
  * of a capture, one at a time, and read the result.
  *
  * A program finds these fields by a walk of its own. Each is set to 0, one
- * less, one more, half, twice and the maximum. A change is silent if fewer
- * records are read than of the whole capture and the ledger has no damage. */
+ * less, one more, half, twice and the maximum: for a commit to one of seven
+ * such values, in turn. A change is silent if fewer records are read than of
+ * the whole capture and the ledger has no damage. */
 #pragma once
 #include "formats/formats.h"
 #include "stitch/base/mem.h"
@@ -25,8 +26,9 @@ struct counts {
 	struct count *entry; /* of which only some are tried */
 	size_t n_entry, cap_entry;
 	struct outcome (*read)(const unsigned char *data, size_t n);
-	uint64_t at; /* of the walk */
-	bool bad;    /* it left the file */
+	uint64_t at;	 /* of the walk */
+	bool bad;	 /* it left the file */
+	uint64_t change; /* number of the next one */
 };
 
 static inline uint64_t counts_get(const struct counts *c, uint64_t off,
@@ -136,7 +138,7 @@ static inline void counts_try(struct counts *c, unsigned char *data,
 	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++) {
 		uint64_t want = to[i] & most;
 
-		if (want == v)
+		if (want == v || !turn_is(c->change++, 7))
 			continue;
 		counts_put(c, data + f->off, f->width,
 			   (word & ~(most << f->shift)) | want << f->shift);

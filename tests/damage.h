@@ -17,6 +17,7 @@
 #include "stitch/source.h"
 #include "tests/accident.h"
 #include "tests/slurp.h"
+#include "tests/turn.h"
 
 /* Bytes of a head, where most of what is believed stands. */
 #define DAMAGE_HEAD 512

@@ -9,11 +9,12 @@
 # 0 cuts a CTF trace at each byte: DAMAGE_N=0 tests/damage.sh build/damage/ctf TRACE/metadata.
 # ftrace_counts and perf_counts instead change every length and count of a capture,
 # and those of 10 of its entries, or 40 of its records; ctf_counts every number of
-# packets, and 10 of the numbers of events in each file.
+# packets, and 10 of the numbers of events in each file. Of these changes, and of those
+# of edits, tables and elf, a part is made for each commit: tests/turn.h.
 # edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
 # Under sanitizers, an eighth of the captures stands for the others unless LONG is
 # set, another one for the next commit (run.sh says which, by $SHARE_OF); without
-# them, all are damaged, or with SHARE the others.
+# them, all are damaged, or with SHARE a half. pipeline takes an eighth of that.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -94,24 +95,25 @@ ctf_traces() {
 		grep -v -e /lttng-damaged/ -e /lttng-rotated/
 }
 
-# part OTHERS: an eighth of the lines, one at least, or the others
+# part N: one of N lines, one at least
 part() {
-	awk -v others="$1" -v turn="${SHARE_OF:-0}" '
+	awk -v step="$1" -v turn="${SHARE_OF:-0}" '
 	{ line[NR] = $0 }
 	END {
-		step = NR < 8 ? NR : 8
+		step = NR < step ? NR : step
 		for (i = 1; i <= NR; i++)
-			if ((i % step == turn % step) != others)
+			if (i % step == turn % step)
 				print line[i]
 	}'
 }
-# With SHARE, the others are damaged without sanitizers, and no capture twice.
 some() {
 	case ${LONG:+long}${SAN:-}${SHARE:+share},$prog in
-	san*) part 0 ;;
-	# of CTF traces there may be one
-	share,*/edits | share,*/ctf) cat ;;
-	share,*) part 1 ;;
+	san*/pipeline) part 24 ;;
+	san*) part 8 ;;
+	share,*/pipeline) part 8 ;;
+	# a part of the changes of each; of CTF traces there may be one
+	share,*/edits | share,*_counts | share,*/ctf) cat ;;
+	share,*) part 2 ;;
 	*) cat ;;
 	esac
 }
@@ -141,10 +143,10 @@ perf_captures() {
 }
 # Sums the lines of edits by format, and compares them with damage/edits.txt.
 edits_by_format() {
-	awk -v column="${LONG:+2}" '
+	awk -v column="${LONG:+2}" -v turn="${SHARE_OF:-0}" '
 	FNR == NR {
 		if ($0 !~ /^#/)
-			most[$1] = $(column ? column : 3)
+			most[$1] = $(column ? column : 3 + turn % 4)
 		next
 	}
 	/^not ok/ { print; bad = 1; next }

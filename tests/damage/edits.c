@@ -3,11 +3,12 @@
  *
  * usage: damage-edits CAPTURE N SEED; of a CTF trace its metadata, whose folder
  * is the capture: each of its files has N edits. N seeded changes of one byte
- * each. An edit is noticed if the capture is refused or has damage. Of the
- * others, prints how many changed nothing that is read, and how many changed
- * something: of a record its time, thread, ...; an edit that changes several
- * counts for the first of them in this order. tests/damage/edits.txt has the
- * greatest number for each format, and says why no reader could know. */
+ * each, for a commit a quarter of them, in turn. An edit is noticed if the
+ * capture is refused or has damage. Of the others, prints how many changed
+ * nothing that is read, and how many changed something: of a record its time,
+ * thread, ...; an edit that changes several counts for the first of them in
+ * this order. tests/damage/edits.txt has the greatest number for each format,
+ * and says why no reader could know. */
 #include "formats/formats.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -272,8 +273,11 @@ static void edits_try(unsigned char *data, size_t n,
 	for (uint64_t i = 0; i < tries && fit; i++) {
 		uint64_t at = random_below(n);
 		unsigned char was = data[at];
+		unsigned char change = (unsigned char)(1 + random_below(255));
 
-		data[at] ^= (unsigned char)(1 + random_below(255));
+		if (!turn_is(i, 4))
+			continue;
+		data[at] ^= change;
 		struct prints f = edits_read(data, n, part);
 
 		data[at] = was;

@@ -1,9 +1,10 @@
 /* elf.c - cuts a program with debug information, flips its bytes, names it.
  *
- * usage: damage-elf FILE N SEED. N seeded cuts and N seeded flips, all in this
- * process (run it under sanitizers). Flips go to the sections that naming
- * reads. Each must end with an answer for every offset, within seconds and
- * without a signal; most of the answers come out of libdw. */
+ * usage: damage-elf FILE N SEED. N seeded cuts and N seeded flips, for a commit
+ * a third of them, all in this process (run it under sanitizers). Flips go to
+ * the sections that naming reads. Each must end with an answer for every
+ * offset, within seconds and without a signal; most of the answers come out of
+ * libdw. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "symbolize/symbolize.h"
 #include "tests/accident.h"
 #include "tests/slurp.h"
+#include "tests/turn.h"
 
 #define OFFSETS 256
 #define SECONDS_MAX 30
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n && !bad; i++) {
 		size_t cut = random_below(len);
 
-		bad = name(p, cut, &a);
+		bad = turn_is(i, 3) && name(p, cut, &a);
 		if (bad)
 			printf("cut at %zu: %zu of %zu told\n", cut, a.told,
 			       n_code);
@@ -157,7 +159,7 @@ int main(int argc, char **argv)
 				copy[at] ^=
 					(unsigned char)(1 + random_below(255));
 		}
-		bad = name(copy, len, &a);
+		bad = turn_is(i, 3) && name(copy, len, &a);
 		if (bad)
 			printf("flip %zu in the piece at %zu: %zu of %zu told\n",
 			       i, (size_t)pc->off, a.told, n_code);

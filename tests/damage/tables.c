@@ -1,6 +1,7 @@
 /* tables.c - flips and cuts a file's unwind tables, and unwinds by them.
  *
- * usage: tables FILE N SEED. N seeded cuts and N seeded flips of .eh_frame,
+ * usage: tables FILE N SEED. N seeded cuts and N seeded flips, for a commit a
+ * third of them, of .eh_frame,
  * .eh_frame_hdr and .debug_frame, their section headers among them, all in
  * this process (run it under sanitizers). Stacks whose words are addresses in
  * the file's code, and some that point into the stack, are unwound from many
@@ -26,6 +27,7 @@
 #include "symbolize/unwind/unwind.h"
 #include "tests/accident.h"
 #include "tests/slurp.h"
+#include "tests/turn.h"
 
 #define PLACES 256
 #define WORDS 512
@@ -218,7 +220,7 @@ int main(int argc, char **argv)
 		const struct piece *pc = &piece[random_below(n_piece)];
 
 		(i < n ? damage_tables_cut : flip)(copy, pc);
-		bad = damage_tables_run(copy, len, &o);
+		bad = turn_is(i, 3) && damage_tables_run(copy, len, &o);
 		if (bad)
 			printf("%s %zu of the table at %zu\n",
 			       i < n ? "cut" : "flip", i, (size_t)pc->off);

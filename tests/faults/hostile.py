@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # hostile.py - databases that somebody made to do harm, read by every command.
 #
-# usage: hostile.py BUILD [N [SEED [COMMAND...]]]      (300, 1, all)
+# usage: hostile.py BUILD [N[/PARTS] [SEED [COMMAND...]]]      (300, 1, all)
 #
 # Each of N databases is a sound one with one to three of the changes below:
 # views without end in place of tables and views, values of other types, huge
@@ -11,7 +11,7 @@
 # (0, 1, 3, 4; 1 with a message), within 10 s of processor time, with less than
 # 1 GB (not under sanitizers), and without a change of the database or another
 # file; `symbolize` may write its database. The same SEED makes the same
-# databases. The last lines are a table; the status is 1 if there are findings.
+# databases; of PARTS one is made, another one for the next commit ($SHARE_OF). The last lines are a table; the status is 1 if there are findings.
 import fcntl
 import hashlib
 import os
@@ -419,7 +419,8 @@ def judge(build, work, command, keys):
 
 def main():
     build = os.path.abspath(sys.argv[1])
-    n = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    n, _, parts = sys.argv[2].partition("/") if len(sys.argv) > 2 else (300, "", "")
+    n, parts = int(n), int(parts or 1)
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     commands = [c for c in COMMANDS if c[0] in sys.argv[4:] or not sys.argv[4:]]
     tries, bad, kinds = 0, 0, {}
@@ -433,7 +434,7 @@ def main():
         os.mkdir(work + "/in")
         with open(work + "/victim", "wb") as f:
             f.write(b"\0nobody may change this")
-        for i in range(n):
+        for i in range(int(os.environ.get("SHARE_OF", "0")) % parts, n, parts):
             rnd = random.Random("%d-%d" % (seed, i))
             for f in os.listdir(work + "/in"):
                 os.unlink(work + "/in/" + f)
@@ -453,7 +454,7 @@ def main():
     for d, (tried, found) in sorted(kinds.items()):
         print("hostile %-16s %6d/%d" % (d, tried, found))
     print("%sok %d databases made to do harm, %d tries: %d findings"
-          % ("not " if bad else "", n, tries, bad))
+          % ("not " if bad else "", n // parts, tries, bad))
     sys.exit(bad > 0)
 
 
