@@ -463,8 +463,8 @@ START_TEST(tables_of_every_page_size_are_equal)
 		{ PAGES_PAIR, 3, 9000, 0, 0, 7, 30 },
 	};
 
-	/* for each change: the smallest, SQLite's own and the largest */
-	if (RUN_FEWER > 2 && _i % 7 && _i != 3)
+	/* random tables are of every size for each change */
+	if (!turn_is((uint64_t)_i, RUN_ELSEWHERE ? 8 : 4))
 		return;
 	pages_both(lists, 4, page_sizes[_i], 1, PAGE_FILE_LOCK);
 	pages_both(f, 11, page_sizes[_i], 1, PAGE_FILE_LOCK);
@@ -493,10 +493,12 @@ START_TEST(tables_of_few_rows_are_equal)
 END_TEST
 
 /* One table ends at every fill of its last leaf and of the pages above; for
- * each change at every fifth. 2000 rows need three levels. */
+ * each change at every fifth, in turn. 2000 rows need three levels. */
 START_TEST(tables_end_anywhere)
 {
-	for (unsigned int n = 0; n<40; n += RUN_FEWER> 2 ? 5 : 1) {
+	for (unsigned int n = 0; n < 40; n++) {
+		if (!turn_is(n, 5))
+			continue;
 		const struct filling f[] = {
 			{ PAGES_ID, 3, 2000 + n, 20, 0, 0, 0 },
 			{ PAGES_ID, 4, 2000 + n, 9, 0, 0, 1 },
@@ -570,7 +572,7 @@ START_TEST(random_tables_are_equal)
 		if (f[i].columns * f[i].text > 4000)
 			f[i].rows /= 10;
 	}
-	pages_both(f, 4, page_sizes[rnd_below(&s, 8)], s, PAGE_FILE_LOCK);
+	pages_both(f, 4, page_sizes[_i % 8], s, PAGE_FILE_LOCK);
 }
 END_TEST
 
@@ -593,6 +595,8 @@ START_TEST(large_tables_are_equal)
 
 	struct maker *mk[2];
 
+	if (!turn_is((uint64_t)_i, 2))
+		return;
 	if (run_long() && !getenv("PAGES_ROWS")) {
 		pages_both(f, 4, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
 		return;
@@ -617,6 +621,8 @@ START_TEST(the_page_of_the_lock_is_left_out)
 	     page += (page % 8 ? 1 : 17) + (RUN_FEWER - 1) * 4) {
 		uint64_t lock = (uint64_t)page * 512;
 
+		if (!turn_is(page / 4, 3))
+			continue;
 		sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE,
 				     (unsigned int)lock);
 		pages_both(f, 2, 512, 4, lock);
@@ -634,6 +640,8 @@ START_TEST(pages_give_way_to_those_of_sqlite)
 	};
 	uint64_t seed = (uint64_t)_i + 1;
 
+	if (!turn_is((uint64_t)_i, 3))
+		return;
 	for (int i = 0; i < (RUN_FEWER > 1 ? 2 : 4); i++) {
 		uint64_t lock = (4000 + rnd_below(&seed, 16000)) * 512;
 		unsigned int own = (unsigned int)rnd_below(&seed, 3500000);

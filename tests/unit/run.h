@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/rnd.h"
+#include "tests/turn.h"
 
 /* gcc says it by a macro, clang 14 by a feature. */
 #ifndef __has_feature
