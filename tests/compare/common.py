@@ -201,13 +201,16 @@ def captures(only=()):
             yield c
 
 
+def turn(i, of):
+    """Is it the turn of the i-th, of so many one? The next one for the next commit (run.sh
+    says which); all with LONG, and where what is expected is printed."""
+    return (bool(os.environ.get("LONG")) or "--print" in sys.argv
+            or i % of == int(os.environ.get("SHARE_OF", "0")) % of)
+
+
 def share(all_there, of):
-    """One in so many, others for the next commit (run.sh says which); all with LONG,
-    and where what is expected is printed."""
-    if os.environ.get("LONG") or "--print" in sys.argv:
-        return list(all_there)
-    first = int(os.environ.get("SHARE_OF", "0")) % of
-    return list(all_there)[first::of]
+    """Those whose turn it is."""
+    return [x for i, x in enumerate(all_there) if turn(i, of)]
 
 
 def fields_of(c):

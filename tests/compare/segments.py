@@ -8,8 +8,8 @@ one of two heaps of them that were merged first. Streams of
 perf are real captures whose rings are read at random times (restream.py).
 
 What differs must be in one of CLASSES, and their counts in expect-segments.txt,
-which are of the first seed. SEEDS=50 tries more seeds: the counts are printed. With
-LONG, each stream is cut in four ways instead of one."""
+which are of the first seed. SEEDS=50 tries more seeds: the counts are printed. Each
+stream is cut in four ways; without LONG a ninth of all is, another one of each commit."""
 
 import collections
 import contextlib
@@ -31,7 +31,6 @@ sys.path.insert(0, os.path.join(common.ROOT, "tests/cli"))
 import merge  # noqa: E402
 
 CUTS = (1, 2, 7, 50)
-LONG = os.environ.get("LONG")
 # The last column of these is a number, which adds up.
 SUMS = ("verdicts", "trust", "folded")
 # Known by content. A stack in memory without a file is stored once for each
@@ -363,24 +362,22 @@ def main():
     os.environ["HOME"] = "/nonexistent"
     want = expected()
     for seed in range(1, int(os.environ.get("SEEDS", "1")) + 1):
-        for i, stream in enumerate(sys.argv[1:] or STREAMS):
-            # each in one way, in turn
-            for n in CUTS if LONG or sys.argv[1:] else (
-                    7, 50, 7, 2, 1)[i % 5:][:1]:
-                segments, bad, counts = cut(stream, n, seed)
-                if seed > 1 and counts:
-                    print("# seed %d: %s %d: %s" % (seed, stream, n, ", ".join(
-                        "%s %d %s" % (t, c, k)
-                        for (k, t), c in sorted(counts.items()))))
-                if seed == 1 and dict(counts) != want[stream, n]:
-                    bad += ["of this class, to be in expect-segments.txt:"]
-                    bad += ["%s %d %s %d %s" % (stream, n, t, c, k)
-                            for (k, t), c in sorted(counts.items())]
-                if n > 1 and segments < 2:
-                    bad.append("it was not cut")
-                common.ok(not bad, "%s_in_%d_segments_is_the_whole"
-                          % (stream.replace("-", "_"), segments), bad)
-                sys.stdout.flush()
+        ways = [(stream, n) for stream in sys.argv[1:] or STREAMS for n in CUTS]
+        for stream, n in ways if sys.argv[1:] else common.share(ways, 9):
+            segments, bad, counts = cut(stream, n, seed)
+            if seed > 1 and counts:
+                print("# seed %d: %s %d: %s" % (seed, stream, n, ", ".join(
+                    "%s %d %s" % (t, c, k)
+                    for (k, t), c in sorted(counts.items()))))
+            if seed == 1 and dict(counts) != want[stream, n]:
+                bad += ["of this class, to be in expect-segments.txt:"]
+                bad += ["%s %d %s %d %s" % (stream, n, t, c, k)
+                        for (k, t), c in sorted(counts.items())]
+            if n > 1 and segments < 2:
+                bad.append("it was not cut")
+            common.ok(not bad, "%s_in_%d_segments_is_the_whole"
+                      % (stream.replace("-", "_"), segments), bad)
+            sys.stdout.flush()
     common.finish()
 
 
