@@ -3,9 +3,10 @@
 at hand, some of them, none, or others at their paths: read and named at once;
 the same with the cache of names that the first time left; read, then named;
 named twice; merged alone. All tables must have the same rows, and what is said
-of a database must be the same words. Without LONG a tenth of the captures is
-made, another one of each commit, and those of which a table is about locks or an
-image has a debug file but no file of code (v72-zstd)."""
+of a database must be the same words. Without LONG one of thirty pairs of a capture and
+a folder of programs is made, another one of each commit, and with all programs those
+of which a table is about locks or an image has a debug file but no file of code
+(v72-zstd)."""
 
 import ctypes
 import filecmp
@@ -149,20 +150,23 @@ def compare(capture, symfs, work):
     return wrong
 
 
-def captures():
-    """The captures of the project: one file each."""
+def chosen(folders):
+    """The captures of the project, one file each, that are made with each folder."""
     found = sorted(os.path.join(common.HERE, f) for f in os.listdir(common.HERE)
                    if common.bare(f).endswith((".data", ".dat")) or f.startswith("ftext-"))
-    chosen = common.share(found, 10)
+    pairs = [(word, f) for word, _ in folders for f in found]
     always = ("locks-named", "ftrace-v7", "v72-zstd")
-    return [f for f in found if f in chosen or any(a in f for a in always)]
+    mine = set(common.share(pairs, 30)) | {(folders[0][0], f) for f in found if any(a in f for a in always)}
+    return {word: [f for f in found if (word, f) in mine] for word, _ in folders}
 
 
 def main():
     with tempfile.TemporaryDirectory() as top:
-        for word, symfs in others(top):
+        folders = others(top)
+        captures = chosen(folders)
+        for word, symfs in folders:
             wrong = []
-            for capture in captures():
+            for capture in captures[word]:
                 with tempfile.TemporaryDirectory(dir=top) as work:
                     wrong += ["%s: %s" % (os.path.basename(capture), d)
                               for d in compare(capture, symfs, work)]
