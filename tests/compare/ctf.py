@@ -701,7 +701,7 @@ def main():
     if len(sys.argv) == 2 and os.path.isdir(sys.argv[1]):
         run(Case("live", sys.argv[1], None, False))
         common.finish()
-    for case in find():
+    for case in find() if only else common.share(find(), 2):
         if not only or case.name in only:
             run(case)
     common.finish()
