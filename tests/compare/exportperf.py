@@ -1,7 +1,7 @@
 # exportperf.py - perf reads what export --format perf.data writes, as it is.
 """usage: exportperf.py [--print] [NAME...]
 
-Each capture (without LONG each second one, the others for the next commit) is
+Each capture (without LONG each sixth one, others for the next commit) is
 read, exported, and printed by perf 6.1 (that of Debian 12), which must say for
 each sample, in the same order: time, CPU, process, thread, name, event, period,
 every address as it was recorded, and for every address the file and the offset
@@ -451,7 +451,7 @@ OTHERS = [
 
 
 def others(only, folder):
-    for name, files in OTHERS:
+    for name, files in OTHERS if only else common.share(OTHERS, 3):
         paths = [common.place(f) for f in files]
         if only and name not in only or not all(paths):
             continue
@@ -466,7 +466,7 @@ def cases(only, folder):
     """The readable captures of tests/cases that are perf.data files. (Names
     with line breaks in them perf prints as they are.)"""
     texts = sorted(glob.glob(os.path.join(common.ROOT, "tests/cases/*/capture.txt")))
-    for text in texts if only else common.share(texts, 2):
+    for text in texts if only else common.share(texts, 6):
         name = os.path.basename(os.path.dirname(text))
         data = os.path.join(folder, "case.data")
         if only and name not in only or name.startswith(
@@ -535,7 +535,7 @@ def main():
         common.finish()
     table = common.expectations("expect-exportperf.txt")
     with tempfile.TemporaryDirectory() as folder:
-        for c in common.captures(args) if args else common.share(common.captures(), 2):
+        for c in common.captures(args) if args else common.share(common.captures(), 6):
             # sums of waits have no time, by which perf sorts
             if c.name.startswith("offcpu-"):
                 continue

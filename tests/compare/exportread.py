@@ -44,10 +44,10 @@ def same_bytes(name, form, db, once):
 
 def databases(names, files, programs):
     """(name, database) of captures; of files of other tracers and of jitted
-    code; and of captures whose programs are at hand: half of each."""
+    code; and of captures whose programs are at hand: a quarter of each."""
     everything = os.environ.get("EXPORT_ALL")
     if not everything:
-        names, files, programs = (share(x, 2) for x in (names, files, programs))
+        names, files, programs = (share(x, 4) for x in (names, files, programs))
     for c in captures(() if everything else names):
         yield c.name, ingest(c)[0]
     named = [(alone(f.split(".")[0], f), ()) for f in files]
