@@ -860,21 +860,24 @@ assert re.search(at + r" on a premise \('--premises' has it\)", short), short
 assert re.search(at + r", if no interrupt raised the softirqs", full), full
 END
 ok "the_answer_comes_before_what_it_rests_on" $?
-python3 - "$B" tests/causality/captures/*.data.zst <<'END'
+python3 - "$B" "$work/one.db" tests/causality/captures/*.data.zst <<'END'
 import json
 import subprocess
 import sys
 
+B, db = sys.argv[1:3]
 found = 0
-for capture in sys.argv[2:]:
+for capture in sys.argv[3:]:
     def path(*more):
         return json.loads(subprocess.run(
-            [sys.argv[1], "path", "--json", "--limit", "0", *more, capture],
+            [B, "path", "--json", "--limit", "0", *more, db],
             capture_output=True, text=True, check=True).stdout)
-    p = path()["program"]
+    subprocess.run([B, "ingest", "-q", "-f", "-o", db, capture], check=True)
+    whole = path()
+    p = whole["program"]
     def before(r):
         return [w for w in r["waits"] if w["tid"] == p["thread"]["tid"] and w["to_ns"] <= p["from_ns"]]
-    assert not before(path()) and not before(path("--all")), capture
+    assert not before(whole) and not before(path("--all")), capture
     found += len(before(path("--idle", "--all")))
 assert found
 END
