@@ -19,6 +19,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.environ["ROOT"] + "/tests/fleet")
+from servers import Servers, installed
+
 root, prog, tmp = (os.environ[n] for n in ("ROOT", "B", "TMP"))
 captures = root + "/tests/captures"
 # what a reader has -> what is here
@@ -44,17 +47,18 @@ SUBSTITUTES = (
     (r"libx\.so", captures + "/sframe/plt-got.so"),
     (r"--unwind perf\.data", "--unwind " + captures + "/frames32.data.zst"),
     (r"--latency syscall before\.db after\.db", "--latency syscall " + (captures + "/calls.data.zst ") * 2),
+    (r"--cluster fleet clickhouse://a/fleet$", "--cluster fleet --server $FLEET_URL1 $FLEET_URL0"),
     (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
     (r" \*\.db$", " perf.db naps.db"),
     (r"shop\.data", captures + "/shop.data.zst"),
 )
-# a terminal, in which somebody leaves
-IN_TERMINAL = "(sleep 1; printf qq) | TERM=xterm script -qec \"%s\" /dev/null"
+# a terminal, in which somebody leaves: what is typed before the screen is there is lost
+IN_TERMINAL = "while printf q; do /bin/sleep 0.2; done | TERM=xterm script -qec \"%s\" /dev/null"
 STANDINS = {"perf": "while [ $# -gt 0 ]; do case $1$2 in -o?*[!-]) exec cp %s \"$2\" ;; esac; shift; done; cat %s"
             % ((captures + "/pipe-zstd.data",) * 2), "flamegraph.pl": "cat", "less": "cat",
             "source": "cat", "go": "true", "babeltrace2": "true", "sudo": '"$@"', "pkill": "true",
             "lttng": "true", "scp": "true", "sleep": "true"}
-bad = []
+bad, asked = [], []
 
 
 def folder(name):
@@ -68,13 +72,17 @@ def folder(name):
     return path
 
 
-def run(where, line, cwd, servers=0):
+def run(where, line, cwd):
     """Runs a line of the shell. Status 3 and 4 tell of the capture."""
     env = dict(os.environ, HOME=cwd, PATH=cwd + "/bin:" + os.environ["PATH"], COLUMNS="80")
-    how = ["sh", "-c", line]
-    if servers:
-        how = ["python3", root + "/tests/fleet/servers.py", str(servers)] + how
-    r = subprocess.run(how, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    if "$FLEET_URL" in line:
+        if not installed():
+            return b""
+        # each has a database of its own
+        asked.append(line)
+        for i in range(2):
+            env["FLEET_URL%d" % i] = servers.url(i, "d%d" % len(asked))
+    r = subprocess.run(["sh", "-c", line], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT)
     if r.returncode not in (0, 3, 4):
         bad.append("%s: status %d: %s\n  %s" % (where, r.returncode, line,
@@ -94,10 +102,6 @@ def blocks(page, section):
     found = re.findall(r"(?ms)^\.Bd [^\n]*\n(.*?)^\.Ed", m.group(1)) if m else []
     return [b.replace("\\e\n", "").replace("\\e", "\\").replace("\\(aq", "'").splitlines()
             for b in found]
-
-
-def have_servers():
-    return shutil.which("clickhouse-server") is not None
 
 
 def tutorial(cwd):
@@ -141,9 +145,7 @@ def try_it():
         if len(lines) != 3:
             bad.append("%s: TRY IT has %d lines, not three" % (page, len(lines)))
         if c == "push":
-            if have_servers():
-                text = " && ".join(lines).replace("clickhouse://localhost/fleet", "$FLEET_URL0")
-                run(page, text, cwd, 1)
+            run(page, " && ".join(lines).replace("clickhouse://localhost/fleet", "$FLEET_URL0"), cwd)
             continue
         for line in lines:
             said = run(page, IN_TERMINAL % line if c == "view" else line, cwd)
@@ -187,32 +189,37 @@ def examples(where, lines, cwd):
             run(where, "mv perf.db kept.db", cwd)
         if "annotate" in line:
             line = line.replace("annotate", "annotate --symfs %s/symfs" % captures, 1)
-        servers = 2 if "FLEET_URL1" in line else 1 if "FLEET_URL0" in line else 0
-        if servers and not have_servers():
-            continue
-        if servers and "--create" not in line:
+        if "$FLEET_URL" in line and "--create" not in line:
             db = "" if "backstitch push" in line else " perf.db"
             line = "backstitch push -q --create $FLEET_URL0%s && %s" % (db, line)
         if "backstitch view" in line:
             line = IN_TERMINAL % line
-        run(where, line, cwd, servers)
+        run(where, line, cwd)
         run(where, "if [ -e kept.db ]; then mv kept.db perf.db; fi", cwd)
 
 
-try_it()
-own = stage()
-for c in commands():
-    text = subprocess.run([prog, "help", c], stdout=subprocess.PIPE, text=True).stdout
-    examples("help " + c, re.findall(r"(?m)^  (.*)", text.split("\nExamples:\n")[-1]), own)
-for page in sorted(glob.glob("man/backstitch*.1")):
-    for b in blocks(page, "EXAMPLES"):
-        joined = []
-        for line in b:
-            if joined and (joined[-1].count("'") % 2 or joined[-1].count('"') % 2):
-                joined[-1] += "\n" + line
-            else:
-                joined.append(line)
-        examples(page, joined, own)
+def main():
+    try_it()
+    own = stage()
+    for c in commands():
+        text = subprocess.run([prog, "help", c], stdout=subprocess.PIPE, text=True).stdout
+        examples("help " + c, re.findall(r"(?m)^  (.*)", text.split("\nExamples:\n")[-1]), own)
+    for page in sorted(glob.glob("man/backstitch*.1")):
+        for b in blocks(page, "EXAMPLES"):
+            joined = []
+            for line in b:
+                if joined and (joined[-1].count("'") % 2 or joined[-1].count('"') % 2):
+                    joined[-1] += "\n" + line
+                else:
+                    joined.append(line)
+            examples(page, joined, own)
+
+
+if installed():
+    with Servers(2) as servers:
+        main()
+else:
+    main()
 print("\n".join(bad), end="\n" if bad else "")
 sys.exit(bool(bad))
 END
