@@ -12,7 +12,7 @@ mkcap=${MKCAP:-$root/build/mkcap}
 captures=$root/tests/captures
 cd "$dir" || exit 2
 limit=24576 # KiB
-events=600000
+events=400000
 
 limited() {
 	(
