@@ -1015,7 +1015,9 @@ int compare_load(struct compare *c, const struct sides *s,
 	if (matching_check(c->match, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		stacks_match(c->run[i].stacks, c->match, compare_side(c, i));
+		if (stacks_match(c->run[i].stacks, c->match, compare_side(c, i),
+				 err))
+			return -1;
 	return 0;
 }
 

@@ -555,8 +555,8 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	return rows_end(r, err);
 }
 
-static int stacks_make_names(struct stacks *s, struct matching *match, int side,
-			     struct err *err)
+int stacks_match(struct stacks *s, struct matching *match, int side,
+		 struct err *err)
 {
 	struct stack_names_opts o = {
 		.names = s->o.names,
@@ -593,16 +593,11 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	    shown_names_read(labels_names(s->labels), &o->names, db, err) ||
 	    (o->field && o->field != weight_cgroup &&
 	     !(s->payloads = payloads_open(db, err))) ||
-	    (!o->unnamed && stacks_make_names(s, NULL, 0, err))) {
+	    (!o->unnamed && stacks_match(s, NULL, 0, err))) {
 		stacks_free(s);
 		return NULL;
 	}
 	return s;
-}
-
-void stacks_match(struct stacks *s, struct matching *match, int side)
-{
-	stacks_make_names(s, match, side, NULL);
 }
 
 void stacks_free(struct stacks *s)

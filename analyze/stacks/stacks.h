@@ -135,8 +135,9 @@ int stacks_served(struct store *db, struct err *err);
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err);
 /* Makes the labels of a recording that is compared, once, after the matching
- * has the code of all of them; see stack_names.h. */
-void stacks_match(struct stacks *s, struct matching *match, int side);
+ * has the code of all of them; see stack_names.h. Returns 0, or -1 and *err. */
+int stacks_match(struct stacks *s, struct matching *match, int side,
+		 struct err *err);
 void stacks_free(struct stacks *s);
 /* Returns the event of that name, which may be new, for stacks_add(). */
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit);

@@ -748,6 +748,9 @@ done
 "$B" diff --callers main before.db after.db >/dev/null 2>&1
 [ $? = 2 ] || bad=1
 ok wrong_options_are_wrong_usage $bad
+"$B" diff --library '(' before.db after.db >/dev/null 2>err
+[ $? = 2 ] && grep -q "'(' is no regular expression\|( is no regular expression" err
+ok a_library_is_a_regular_expression $?
 "$B" ingest -q --no-symbols -o sched.db "$captures/task-exitexec.data" \
 	2>/dev/null
 "$B" flame --diff before.db sched.db >/dev/null 2>err
