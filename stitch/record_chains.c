@@ -20,7 +20,6 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/source.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
@@ -201,19 +200,6 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 		.arg = look,
 		.epoch = lookup_epoch(p, look),
 	};
-}
-
-/* Asks the unwinder whether the caller of a recorded list's first address is in
- * the list; *caller: if it is inferred. */
-static enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
-					       const struct addrs *a,
-					       uint64_t *caller)
-{
-	struct map_lookup look;
-	const struct unwind_in in = unwind_input(st, slot, &look);
-
-	*caller = 0;
-	return st->uw->ops->caller(st->uw, &in, a->ip, a->n, st->infer, caller);
 }
 
 /* Returns whether the user stack of a sample was made by perf inject
@@ -601,7 +587,6 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 				  const struct addrs *a)
 {
 	struct chain_note chain_note = as_recorded;
-	uint64_t caller;
 
 	if (!st->uw || st->dumps_only || !a->n || a->place ||
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
@@ -620,7 +605,13 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 		if (raw)
 			return raw;
 	}
-	enum unwind_caller found = record_unwind_caller(st, slot, a, &caller);
+	/* Ask whether the caller of the first address is in the list, or can be
+	 * inferred. */
+	struct map_lookup look;
+	const struct unwind_in in = unwind_input(st, slot, &look);
+	uint64_t caller = 0;
+	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
+						       st->infer, &caller);
 
 	if (found == CALLER_INFERRED)
 		return resolve_inferred(st, slot, a, caller - 1, false,

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "analyze/causes/proof.h"
-#include "analyze/causes/softirq.h"
 #include "analyze/causes/timeline.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/samples/events.h"

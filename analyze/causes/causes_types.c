@@ -167,19 +167,6 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 	return rows_end(r, err);
 }
 
-/* Returns 1 if records of switches are those of threads, which do not name who
- * comes when one leaves, 0 if not, or -1 and *err. */
-static int causes_are_of_threads(struct store *db, int64_t type,
-				 struct err *err)
-{
-	struct rows *r = ROWS_BY(db, "causes_wide", err, type);
-	bool threads = true;
-
-	while (rows_step(r))
-		threads = !rows_int(r, CAUSES_WIDE_WIDE);
-	return rows_end(r, err) ? -1 : threads;
-}
-
 /* Chooses the events that report a capture's switches, if there are any. */
 static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 			 const struct causes_choice *x, struct err *err)
@@ -195,12 +182,15 @@ static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 		*mem_add(s->measured, s->n_measured, s->cap_measured) = c;
 	}
 	if (records) {
-		int rc = causes_are_of_threads(db, x->type[word], err);
+		struct rows *r = ROWS_BY(db, "causes_wide", err, x->type[word]);
 
-		if (rc < 0)
+		/* records of threads do not name who comes when one leaves */
+		c.threads = true;
+		while (rows_step(r))
+			c.threads = !rows_int(r, CAUSES_WIDE_WIDE);
+		if (rows_end(r, err))
 			return -1;
-		c.threads = rc;
-		if (rc && !threads) {
+		if (c.threads && !threads) {
 			word = WORD_SWITCH;
 			c.threads = false;
 		}

@@ -28,19 +28,6 @@ static int64_t hidden_later(int64_t a, int64_t b)
 
 COMPARE_BY(hides_compare_own, struct own_loss, tid, loss);
 
-static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
-{
-	struct hides *h = &p->hides;
-	int32_t tid[2];
-	int n = missing_runs(p->t, &p->t->loss[i], tid);
-
-	if (n < 0)
-		*mem_add(h->loss, h->n, *cap) = i;
-	for (int k = 0; k < n; k++)
-		*mem_add(h->own, h->n_own, h->cap_own) =
-			(struct own_loss){ tid[k], i };
-}
-
 /* ---- the times of a gap */
 
 /* Returns when the first wake-up of a gap at or after a time is. */
@@ -287,8 +274,16 @@ struct proofs *proofs_new(const struct timeline *t)
 	struct hides *h = &p->hides;
 	size_t cap = 0;
 
-	for (size_t i = 0; i < p->t->n_loss; i++)
-		hides_sort_loss(p, (uint32_t)i, &cap);
+	for (uint32_t i = 0; i < t->n_loss; i++) {
+		int32_t tid[2];
+		int n = missing_runs(t, &t->loss[i], tid);
+
+		if (n < 0)
+			*mem_add(h->loss, h->n, cap) = i;
+		for (int k = 0; k < n; k++)
+			*mem_add(h->own, h->n_own, h->cap_own) =
+				(struct own_loss){ tid[k], i };
+	}
 	sort_items(h->own, h->n_own, hides_compare_own);
 	loss_ends_init(&h->ends, h->n);
 	loss_ends_init(&h->holding, h->n);

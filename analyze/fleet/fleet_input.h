@@ -12,7 +12,6 @@ struct err;
 struct fleet_ask;
 struct known_code;
 struct store;
-struct value;
 
 /* The most addresses that a record of perf has room for, whose size is a u16.
  * Without a limit a small database could ask for any number of rows' values. */

@@ -7,7 +7,6 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
-#include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

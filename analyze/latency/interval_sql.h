@@ -1,7 +1,6 @@
 /* interval_sql.h - the intervals of a database as a table for SQL: interval of
  * backstitch-schema(5). It is computed when a statement first reads it. */
 #pragma once
-#include <stdbool.h>
 
 struct err;
 struct interval_sql;

@@ -1,6 +1,5 @@
 /* check_print.h - prints what analyze/check/ finds. */
 #pragma once
-#include <stdio.h>
 
 struct check;
 struct check_row;

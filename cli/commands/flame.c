@@ -4,7 +4,6 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
-#include "cli/ingest/load.h"
 #include "cli/open/input.h"
 #include "analyze/diffs/sides.h"
 #include "cli/args/options.h"

@@ -2,7 +2,6 @@
 #include "cli/commands/option_groups.h"
 
 #include "analyze/names/library.h"
-#include "analyze/names/suffix.h"
 #include "analyze/samples/weight.h"
 #include "analyze/stacks/interpreter.h"
 #include "analyze/stacks/report_rows.h"

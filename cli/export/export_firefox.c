@@ -29,7 +29,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
-#include "stitch/base/search.h"
 #include "stitch/files/path.h"
 #include "stitch/verdict.h"
 

@@ -5,7 +5,6 @@
  * session that is rotated: follow.c finds them. */
 #pragma once
 #include <stdbool.h>
-#include <stdint.h>
 
 struct err;
 struct folder_lock;

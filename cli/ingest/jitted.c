@@ -30,7 +30,6 @@
 #include "stitch/tasks/late_maps.h"
 #include "symbolize/files/identity.h"
 #include "symbolize/files/mapping_offsets.h"
-#include "symbolize/options.h"
 
 /* ---- mappings of processes from saved copies of /proc/PID/maps */
 

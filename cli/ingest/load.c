@@ -31,7 +31,6 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
-#include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 #include "stitch/base/thread.h"
 #include "stitch/fact.h"

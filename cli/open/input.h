@@ -12,7 +12,6 @@ struct err;
 struct store;
 struct filter;
 struct symbolizer;
-struct timespec;
 
 /* How what a command reads is found, opened or made; all that it names is
  * borrowed. All zeros: without wishes. */

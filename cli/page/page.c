@@ -19,7 +19,6 @@
 #include "cli/ingest/name.h"
 #include "cli/output/grid.h"
 #include "cli/page/page_bytes.h"
-#include "cli/page/page_parts.h"
 #include "cli/page/page_sides.h"
 #include "cli/path/path.h"
 #include "cli/pictures/flame_draw.h"
@@ -692,21 +691,19 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->diff = o->diff;
 	p->sides = o->sides;
 	p->data = page_data_new(db, path, o, &p->shown, err);
-	if (!p->data)
-		goto out;
 	/* waits are no samples, and have an event, too */
-	if (p->shown.event < 0)
+	if (p->data && p->shown.event < 0) {
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			filter_that_passed(o->filter));
-	if (p->shown.event < 0 ||
-	    stacks_whole(p->shown.stacks, p->shown.event, path,
-			 "use --by samples", &weight, &samples, err))
-		goto out;
-	if (o->source)
-		p->source = page_source_new(db, p->shown.stacks, o, err);
-	if (!o->source || p->source)
-		return p;
-out:
+	} else if (p->data &&
+		   !stacks_whole(p->shown.stacks, p->shown.event, path,
+				 "use --by samples", &weight, &samples, err)) {
+		if (o->source)
+			p->source =
+				page_source_new(db, p->shown.stacks, o, err);
+		if (!o->source || p->source)
+			return p;
+	}
 	html_page_free(p);
 	return NULL;
 }

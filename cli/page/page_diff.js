@@ -1,7 +1,7 @@
 // page_diff.js - what changed between two recordings: a flame graph of both, and
 // the table of the changes that chance and loss do not explain.
 //
-// page_parts.h describes the data; a page of one recording has none. The labels
+// page_data.h describes the data; a page of one recording has none. The labels
 // of frames that are in the other recording only are added to model.labels, so
 // that search and menus know them.
 const diff = loadDiff();

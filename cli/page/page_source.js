@@ -1,7 +1,7 @@
 // page_source.js - source lines and instructions of the function in the middle,
 // with the samples of what is chosen.
 //
-// page_parts.h describes the blocks of data; a page may have none. Tables are
+// page_data.h describes the blocks of data; a page may have none. Tables are
 // made anew for each view: a function has at most some thousand rows.
 const code = loadCode();
 const runs = f => f.slice(2);

@@ -1,6 +1,5 @@
 /* path_print.c - the answers of the command path: which one the options ask
  * for. */
-#include "analyze/causes/causes.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/path/path_run.h"

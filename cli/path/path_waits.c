@@ -11,7 +11,6 @@
 #include "analyze/causes/offcpu.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
-#include "cli/output/output.h"
 #include "stitch/text/json.h"
 #include "cli/output/term.h"
 #include "stitch/base/err.h"

@@ -14,15 +14,10 @@
 
 struct flame_node;
 struct flame_opts;
-struct label_list;
 struct labels;
-struct offcpu_sums;
 struct pick;
 struct report_rows;
 struct stacks;
-struct stacks_comm;
-struct stacks_group;
-struct store;
 struct trust;
 
 #define DRAWING_NOTE_MAX 768

@@ -12,7 +12,6 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/err.h"
 #include "stitch/base/blob.h"
-#include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/table.h"
 
 struct push;

@@ -18,7 +18,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
-#include "stitch/base/search.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"

@@ -1,7 +1,6 @@
 /* diff_times.h - what changed between two sides in times that are no samples:
  * pairs of events, and waits. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "analyze/diffs/compare.h"

@@ -13,7 +13,6 @@
 #include "analyze/stacks/stack_names.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
-#include "cli/output/output.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"

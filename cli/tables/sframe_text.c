@@ -6,7 +6,6 @@
 
 #include "analyze/samples/code.h"
 #include "cli/args/status.h"
-#include "cli/output/output.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"

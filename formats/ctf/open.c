@@ -9,7 +9,6 @@
 #include "stitch/order/clocks.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
-#include "stitch/base/search.h"
 
 static int ctf_probe(const char *path, const void *head UNUSED, size_t n)
 {

@@ -18,7 +18,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/files/path.h"
 #include "stitch/source.h"
 
 /* ---- the lines of a text of 'perf script', and of folded stacks. What a line

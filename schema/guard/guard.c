@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "schema/guard/sqlite_api.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

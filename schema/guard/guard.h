@@ -6,8 +6,6 @@
  * Before anything of its tables is read or written, the caller compares its
  * schema with ours (views_check()), then calls guard_accept(). */
 #pragma once
-#include <stdint.h>
-#include <sys/types.h>
 
 struct err;
 struct guard;

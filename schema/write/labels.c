@@ -2,7 +2,6 @@
 #include "schema/write/labels.h"
 
 #include "schema/columns.h"
-#include "schema/db/db.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/db/sums_code.h"

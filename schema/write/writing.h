@@ -20,7 +20,6 @@ struct fact_request;
 struct fields;
 struct frame_names;
 struct frames;
-struct jit_code;
 struct mapped_code;
 struct naming;
 struct payload_rows;

@@ -12,7 +12,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/base/turns.h"
 #include "stitch/order/decode_ahead.h"

@@ -255,25 +255,18 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	}
 }
 
-/* perf's mapping record of the same call has more information. */
-static bool is_mapped_by_record(const struct mmap_calls_in *in, uint32_t slot,
-				const struct pending *p,
-				const struct range *range)
-{
-	const struct process *pr = tasks_process_at(in->tasks, slot);
-	const struct region *r =
-		space_find(&pr->space, range->start, TIME_NONE);
-
-	return r && r->start == range->start && r->since >= p->time;
-}
-
 static void apply_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		       uint32_t slot, const struct pending *p, uint64_t ret)
 {
 	struct range r;
 
-	if (!page_range(ret, p->arg[1], &r) ||
-	    is_mapped_by_record(in, slot, p, &r))
+	if (!page_range(ret, p->arg[1], &r))
+		return;
+	/* perf's mapping record of the same call has more information */
+	const struct process *pr = tasks_process_at(in->tasks, slot);
+	const struct region *is = space_find(&pr->space, r.start, TIME_NONE);
+
+	if (is && is->start == r.start && is->since >= p->time)
 		return;
 	if (p->arg[3] & ANONYMOUS || (int32_t)p->arg[4] < 0)
 		map_call_range(in, slot, &r, 0, p, "//anon");

@@ -2,7 +2,6 @@
  * and what functions a unit declares in them. */
 #include "symbolize/dwarf/line_files.h"
 
-#include <dwarf.h>
 #include <stdbool.h>
 
 #include "stitch/base/bytes.h"

@@ -6,10 +6,8 @@
 
 #include "cli/export/ctf/ctfout.h"
 
-struct event_row;
 struct events;
 struct known_code;
-struct loss_rows;
 struct payloads;
 
 /* Larger numbers of CPUs, from a damaged database, count as not known. */

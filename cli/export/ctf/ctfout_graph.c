@@ -34,22 +34,6 @@ struct uuid {
 	char text[UUID_TEXT + 1];
 };
 
-/* Version 8 of RFC 9562: made in a way of our own. */
-static void ctfout_uuid_make(struct uuid *u, uint64_t content)
-{
-	const uint64_t half[2] = { content,
-				   hash_content(&content, 8, content) };
-	char *at = u->text;
-
-	memcpy(u->bytes, half, UUID);
-	u->bytes[6] = (u->bytes[6] & 0x0f) | 0x80;
-	u->bytes[8] = (u->bytes[8] & 0x3f) | 0x80;
-	for (size_t i = 0; i < UUID; i++)
-		at += snprintf(at, 4, "%s%02x",
-			       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			       u->bytes[i]);
-}
-
 /* Reads a file of metadata. Returns it with a final 0, for free(), or NULL. */
 static char *ctfout_uuid_read(int fd, size_t *len)
 {
@@ -73,16 +57,25 @@ static int ctfout_uuid_metadata(int fd, uint64_t content, struct uuid *u)
 	size_t len = 0;
 	char *text OWNED = ctfout_uuid_read(fd, &len);
 	char *at = text ? strstr(text, key) : NULL;
-	int rc = -1;
+	char *to = u->text;
 
-	if (at && len > 4 && !strcmp(text + len - 3, ";\n\n") &&
-	    strlen(at += sizeof(key) - 1) > UUID_TEXT) {
-		memset(at, '0', UUID_TEXT);
-		ctfout_uuid_make(u, hash_content(text, len, content));
-		rc = write_all_at(fd, u->text, UUID_TEXT,
-				  (uint64_t)(at - text));
-	}
-	return rc;
+	if (!at || len <= 4 || strcmp(text + len - 3, ";\n\n") != 0 ||
+	    strlen(at += sizeof(key) - 1) <= UUID_TEXT)
+		return -1;
+	memset(at, '0', UUID_TEXT);
+	/* Version 8 of RFC 9562: made in a way of our own. */
+	content = hash_content(text, len, content);
+	const uint64_t half[2] = { content,
+				   hash_content(&content, 8, content) };
+
+	memcpy(u->bytes, half, UUID);
+	u->bytes[6] = (u->bytes[6] & 0x0f) | 0x80;
+	u->bytes[8] = (u->bytes[8] & 0x3f) | 0x80;
+	for (size_t i = 0; i < UUID; i++)
+		to += snprintf(to, 4, "%s%02x",
+			       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			       u->bytes[i]);
+	return write_all_at(fd, u->text, UUID_TEXT, (uint64_t)(at - text));
 }
 
 static int ctfout_uuid_stream(int fd, const struct uuid *u)
