@@ -237,17 +237,16 @@ struct maker *maker_open(const char *path, const char *name, struct err *err)
 	struct maker *mk = mem_new(1, sizeof(*mk));
 	mk->db = db;
 	mk->w = writing_new(NULL, NULL);
-	if (maker_exec(mk,
-		       "PRAGMA cell_size_check=ON;"
-		       "PRAGMA cache_size=-8192; BEGIN IMMEDIATE",
-		       err))
-		goto fail;
-	guard_accept(db->db);
-	tables_new(mk);
-	mk->wr = writer_new(db->db, db->path, false);
-	if (!symbol_rows_resume(mk, err))
-		return mk;
-fail:
+	if (!maker_exec(mk,
+			"PRAGMA cell_size_check=ON;"
+			"PRAGMA cache_size=-8192; BEGIN IMMEDIATE",
+			err)) {
+		guard_accept(db->db);
+		tables_new(mk);
+		mk->wr = writer_new(db->db, db->path, false);
+		if (!symbol_rows_resume(mk, err))
+			return mk;
+	}
 	maker_free(mk);
 	return NULL;
 }

@@ -6,10 +6,11 @@
  * row that it makes is added here instead. A view with a wrong text is an error
  * of whoever opens the database next: tests read each of them. */
 
+#include "schema/views.h"
+
 #include "schema/columns.h"
 #include "schema/db/db.h"
 #include "schema/db/rows.h"
-#include "schema/views.h"
 #include "schema/guard/guard.h"
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"

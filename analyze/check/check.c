@@ -1,8 +1,9 @@
 /* check.c - what was lost in a database, and what that breaks: statements
  * and how filters narrow them, their results, the verdict, and what to do. */
+#include "analyze/check/check.h"
+
 #include <assert.h>
 
-#include "analyze/check/check.h"
 #include "analyze/samples/loss_marks.h"
 #include "schema/columns.h"
 #include "stitch/base/err.h"

@@ -1,7 +1,7 @@
 /* report_rows.c - the rows of report. */
-#include "analyze/names/thread_names.h"
 #include "analyze/stacks/report_rows.h"
 
+#include "analyze/names/thread_names.h"
 #include "analyze/samples/code.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stack_names.h"

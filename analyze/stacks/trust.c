@@ -414,25 +414,18 @@ struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err)
 {
 	struct trust *t = mem_new(1, sizeof(*t));
+	int served = code ? stacks_served(db, err) : 0;
 
 	t->code = code;
-	t->kept = store_kept_frames(db, &t->n_kept, err);
-	if (!t->kept || trust_read_rules(t, db, err) ||
-	    trust_read_unproved(t, db, err))
-		goto fail;
-	if (code) {
-		int served = stacks_served(db, err);
-
-		/* sums of a server tell the classes of its samples, not of
-		 * which stack each is */
-		t->summed = served > 0;
-		if (served < 0 || (!served && trust_load_stacks(t, db, err)))
-			goto fail;
-	}
-	if (trust_read_ends(t, db, err) || trust_load_dump_ends(t, db, err))
-		goto fail;
-	return t;
-fail:
+	/* sums of a server tell the classes of its samples, not of which stack
+	 * each is */
+	t->summed = served > 0;
+	t->kept = served < 0 ? NULL : store_kept_frames(db, &t->n_kept, err);
+	if (t->kept && !trust_read_rules(t, db, err) &&
+	    !trust_read_unproved(t, db, err) &&
+	    (!code || served || !trust_load_stacks(t, db, err)) &&
+	    !trust_read_ends(t, db, err) && !trust_load_dump_ends(t, db, err))
+		return t;
 	trust_free(t);
 	return NULL;
 }

@@ -286,6 +286,8 @@ struct data_names {
 
 COMPARE_BY(data_names_compare, struct data_at, image, capture, off);
 
+/* Collects the places in images at which the variables of futexes may be: an
+ * address is in the data of one of the next mappings below it. */
 static void data_names_find(struct data_names *d, const struct lock_futex *f,
 			    size_t n)
 {

@@ -3,7 +3,6 @@
  * Positions are computed in integers (1/1000 px), never in floating point:
  * the bytes must not depend on a compiler, and no locale may put a comma
  * where XML wants a point. */
-#include "stitch/text/human.h"
 #include "cli/pictures/svg.h"
 
 #include <errno.h>
@@ -17,6 +16,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/base/wide.h"
+#include "stitch/text/human.h"
 #include "stitch/text/json.h"
 
 /* ---- which colour a frame has */

@@ -1,7 +1,8 @@
 /* queries.c - finds embedded SQL: a whole file, or a named query. */
+#include "schema/db/queries.h"
+
 #include <pthread.h>
 
-#include "schema/db/queries.h"
 #include "stitch/base/mem.h"
 
 #define MARK "-- name: "

@@ -6,6 +6,8 @@
  * function, take_ints(), which copies them and is true of the last row of a
  * block only. The statement then goes on where it is: to find its place again
  * by an id, it would have to trust a tree that may be damaged. */
+#include "schema/db/rows.h"
+
 #include <assert.h>
 #include <inttypes.h>
 
@@ -13,7 +15,6 @@
 #include "schema/db/page_format.h"
 #include "schema/db/page_rows.h"
 #include "schema/db/queries.h"
-#include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"

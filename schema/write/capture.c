@@ -1,7 +1,8 @@
 /* capture.c - rows of captures, their event types, and the run. */
 
-#include "schema/db/queries.h"
 #include "schema/write/capture.h"
+
+#include "schema/db/queries.h"
 #include "schema/write/write.h"
 #include "stitch/order/align.h"
 #include "stitch/base/err.h"

@@ -122,8 +122,9 @@ static bool counter_runs_fill(struct counter_runs *rs, uint64_t e, uint8_t step)
 	return true;
 }
 
-/* Most runs of a CPU that may still be filled; then the older half is output. A
- * counter that fills a run comes soon, or its thread slept for long. */
+/* Runs of a CPU that are kept, as late counters may still fill them; if there
+ * are more, the older half is output. Such a counter comes soon, unless its
+ * thread slept for long. */
 #define RUNS_MAX 1024
 /* Start value of extended counters, and the greatest distance from it. */
 #define COUNT_BASE ((uint64_t)1 << 62)
@@ -450,9 +451,9 @@ static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 	return loss;
 }
 
-/* Finds a capture of the group that ran all the time of a run and may prove a
- * loss, the witness first. Returns false if there is none: it is unknown who
- * asked, as before a capture or after it. */
+/* Looks for a capture of the group that recorded throughout a run and may prove
+ * a loss, beginning with *source, and stores it there. Returns false if there
+ * is none: it is then unknown who asked, as before a capture or after it. */
 static bool find_recorded(const struct counters *cs, uint16_t *source,
 			  const struct counter_run *r)
 {

@@ -267,21 +267,28 @@ void ledger_reword(struct ledger *lg, const char *(*fn)(void *, const char *),
 	lg->reword_arg = arg;
 }
 
+/* Returns an entry of one thing, which is of no CPU or event. */
+static struct ledger_entry ledger_entry_of(enum ledger_kind kind,
+					   uint16_t capture, const char *what,
+					   const char *detail)
+{
+	return (struct ledger_entry){ .kind = kind,
+				      .capture = capture,
+				      .what = what,
+				      .detail = detail,
+				      .n = 1,
+				      .cpu = -1,
+				      .event = -1 };
+}
+
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
 		   uint64_t off, uint64_t len, const struct err *err)
 {
-	struct ledger_entry e = {
-		.kind = LEDGER_DAMAGE,
-		.capture = capture,
-		.what = what,
-		.detail = err ? err->msg : NULL,
-		.off = off,
-		.len = len,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-	};
+	struct ledger_entry e = ledger_entry_of(LEDGER_DAMAGE, capture, what,
+						err ? err->msg : NULL);
 
+	e.off = off;
+	e.len = len;
 	ledger_add(lg, &e);
 }
 
@@ -325,15 +332,8 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
 		 const char *detail)
 {
-	const struct ledger_entry e = {
-		.kind = LEDGER_NOTE,
-		.capture = capture,
-		.what = what,
-		.detail = detail,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-	};
+	const struct ledger_entry e =
+		ledger_entry_of(LEDGER_NOTE, capture, what, detail);
 
 	ledger_add(lg, &e);
 }
@@ -341,16 +341,10 @@ void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
 void ledger_left_out(struct ledger *lg, uint16_t capture, const char *what,
 		     const char *detail, uint64_t n)
 {
-	const struct ledger_entry e = {
-		.kind = LEDGER_SKIPPED,
-		.capture = capture,
-		.what = what,
-		.detail = detail,
-		.n = n,
-		.cpu = -1,
-		.event = -1,
-	};
+	struct ledger_entry e =
+		ledger_entry_of(LEDGER_SKIPPED, capture, what, detail);
 
+	e.n = n;
 	if (n)
 		ledger_add(lg, &e);
 }

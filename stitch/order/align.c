@@ -395,7 +395,9 @@ static bool known_and_equal(const char *a, const char *b)
 	return a && b && *a && !strcmp(a, b);
 }
 
-/* A machine without a name of its own has one of these. */
+/* Returns the name of the host; NULL: it is a default one, which many hosts
+ * have.
+ */
 static const char *known_host(const struct source_info *info)
 {
 	static const char *const no_name[] = { "(none)", "localhost",
