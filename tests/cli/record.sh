@@ -709,8 +709,8 @@ then
 	ok a_program_with_an_end_is_not_timeout $?
 	grep -q 'limits_call: .* call=read fd=0 path=pipe:' for.data.cgroups
 	ok calls_of_what_a_program_started_are_looked_at $?
-	"$B" record --waits -o fast.data -- perf bench sched pipe -l 30000 >out 2>fast.err
-	# of tens of thousands; a CPU has 80 each 80 ms; an idle one leaves no
+	"$B" record --waits -o fast.data -- perf bench sched pipe -l 15000 >out 2>fast.err
+	# of thousands; a CPU has 80 each 80 ms; an idle one leaves no
 	# program, as often as not where nothing else runs
 	"$B" query --format csv fast.db "SELECT count(*) > 2000 AND sum(kraw NOT NULL)
 		BETWEEN 80 AND 1100 * $(getconf _NPROCESSORS_ONLN) *
@@ -721,12 +721,9 @@ then
 	"$B" query --format csv fast.db "SELECT sum(cause = 'read') > 0.9 * count(*)
 		FROM wait WHERE comm = 'sched-pipe' AND state = 'S'" | tail -1 | grep -qx 1
 	ok and_the_others_know_what_they_wait_for $?
-	perf bench sched pipe -l 1000000 >pipe.txt 2>&1 &
-	pipe=$!
-	"$B" record --waits -o timed.data -- \
-		python3 -c 'import select; [select.poll().poll(3) for _ in range(60)]' >out 2>timed.err
-	kill $pipe
-	wait $pipe 2>/dev/null
+	# the pipe must not be recorded for longer than the timers, nor run while that is read
+	"$B" record --waits -o timed.data -- sh -c 'perf bench sched pipe -l 1000000 >pipe.txt &
+		python3 -c "import select; [select.poll().poll(3) for _ in range(60)]"; kill $!' >out 2>timed.err
 	# few of which have a stack, as those of the pipe take what there is; a timer
 	# that expires before the thread sleeps wakes none
 	is what_waits_with_a_timeout_is_woken_by_a_timer '1,0' "$("$B" query --format csv timed.db "SELECT
