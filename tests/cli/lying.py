@@ -34,8 +34,9 @@ TIMES = (0, 1, 1000, (1 << 62), (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
 READERS = (["info"], ["check"], ["report"], ["report", "--off-cpu"],
            ["report", "--sched"], ["path"], ["script"],
            ["export", "--format", "chrome", "-o", "out.json"])
-# Without LONG a part of all, which the number in the order decides, and ALWAYS.
-SHARE = 1 if os.environ.get("LONG") else 32
+# Without LONG a part of all, another one of each commit, and ALWAYS.
+SHARE = 1 if os.environ.get("LONG") else 96
+TURN = int(os.environ.get("SHARE_OF", "0"))
 ALWAYS = "made: all, mix 0"
 SEEN = []
 READ = []
@@ -78,7 +79,7 @@ def tried(name):
     if sys.argv[3:] and not any(w in name for w in sys.argv[3:]):
         return False
     SEEN.append(name)
-    return bool(sys.argv[3:]) or not len(SEEN) % SHARE or name == ALWAYS
+    return bool(sys.argv[3:]) or len(SEEN) % SHARE == TURN % SHARE or name == ALWAYS
 
 
 def readers(name):
@@ -87,7 +88,7 @@ def readers(name):
     if SHARE == 1 or sys.argv[3:] or name == ALWAYS:
         return READERS
     READ.append(name)
-    first = 3 * len(READ)
+    first = 3 * (len(READ) + TURN)
     return [READERS[(first + i) % len(READERS)] for i in range(3)]
 
 

@@ -268,14 +268,14 @@ def main():
                           capture_output=True).stdout
     print("%sok dwarf: the sound one is read" % (
         "" if b"f2+0x0 (inlined)" in said else "not "))
-    # without LONG every tenth, by one of the readers
-    share = 1 if lying.SHARE == 1 or sys.argv[4:] else 10
+    # without LONG every twentieth, another one of each commit, by one of the readers
+    share = 1 if lying.SHARE == 1 or sys.argv[4:] else 20
     for i, (name, sections) in enumerate(lies()):
-        if not i % share and (not sys.argv[4:] or
-                              any(w in name for w in sys.argv[4:])):
+        if i % share == lying.TURN % share and (not sys.argv[4:] or
+                                                any(w in name for w in sys.argv[4:])):
             if callable(sections):
                 sections = sections()
-            attempt(name, sections, i // share, 3 if share == 1 else 1)
+            attempt(name, sections, i // share + lying.TURN, 3 if share == 1 else 1)
 
 
 main()
