@@ -35,13 +35,17 @@ VALUES = {
     "null": "NULL", "text": "'x'", "large": "9223372036854775807",
     "small": "-9223372036854775807 - 1", "real": "1e300",
     "blob": "randomblob(5000)", "bytes": "CAST(x'ff00fe41' AS TEXT)"}
-# Of seven values two or three for each column, or one.
-STEP, LEAST = (3, 80) if os.environ.get("LONG") else (7, 34)
+# Of seven values two or three for each column, or one for a third of them, others of each
+# commit.
+STEP, LEAST = (3, 80) if os.environ.get("LONG") else (7, 9)
+TURN = int(os.environ.get("SHARE_OF", "0"))
 bad = []
 n = read = 0
 for table, columns in TABLES.items():
     for i, column in enumerate(columns):
-        for value in list(VALUES)[i % STEP::STEP]:
+        if STEP == 7 and i % 3 != TURN % 3:
+            continue
+        for value in list(VALUES)[(i + TURN) % STEP::STEP]:
             db, out = os.path.join(WORK, "h.db"), os.path.join(WORK, "h")
             shutil.copy(DB, db)
             con = sqlite3.connect(db)
