@@ -272,10 +272,9 @@ int input_open_named(struct input *in, const char *path, const char *temp_dir,
 	return input_open_as(in, path, named_file_open, temp_dir, err);
 }
 
-int input_open_adjacent(struct input *in, const char *path,
-			const char *temp_dir, struct err *err)
+int input_open_adjacent(struct input *in, const char *path, struct err *err)
 {
-	return input_open_as(in, path, named_file_open_any, temp_dir, err);
+	return input_open_as(in, path, named_file_open_any, NULL, err);
 }
 
 void input_close(struct input *in)

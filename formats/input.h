@@ -35,8 +35,7 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 int input_open_named(struct input *in, const char *path, const char *temp_dir,
 		     struct err *err);
 /* The same for a file that lies next to a capture, which may be in tracefs. */
-int input_open_adjacent(struct input *in, const char *path,
-			const char *temp_dir, struct err *err);
+int input_open_adjacent(struct input *in, const char *path, struct err *err);
 void input_close(struct input *in);
 /* Says that a reader goes through data in order, and is at off. What lies far
  * after is given back to the system a part at a time, instead of all of it at

@@ -517,10 +517,9 @@ struct runs_usual runs_usual_of(const struct runs_varied *v, size_t n,
 	return out.df > 1.2 ? out : (struct runs_usual){ 0, 0 };
 }
 
-double runs_least(const struct diff_place *p, const struct diff_whole *w,
-		  bool nested)
+double runs_least(const struct diff_place *p, const struct diff_whole *w)
 {
-	double rate = runs_counting(p, w, false, !nested && !w->absolute).high;
+	double rate = runs_counting(p, w, false, !w->absolute).high;
 	double count = (double)p->a + (double)p->b;
 	double least = 1;
 	double floor = 0;

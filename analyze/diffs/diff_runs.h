@@ -148,8 +148,7 @@ struct runs_usual runs_usual_of(const struct runs_varied *v, size_t n,
 				size_t runs);
 /* Returns the smallest p-value that the samples of a place can have: all of
  * them are in one side, as evenly as can be. */
-double runs_least(const struct diff_place *p, const struct diff_whole *w,
-		  bool nested);
+double runs_least(const struct diff_place *p, const struct diff_whole *w);
 /* Returns diff_factor() of the ratio of the means of B and A, as they are
  * counted; NaN: of one run a side, or without samples of both. */
 double diff_runs_factor(const struct diff_place *p, const struct diff_whole *w);

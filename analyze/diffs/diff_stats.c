@@ -193,7 +193,7 @@ static double p_least(const struct diff_place *p, const struct diff_whole *w)
 	uint64_t n = p->a + p->b;
 
 	if (w->run)
-		return runs_least(p, w, false);
+		return runs_least(p, w);
 	if (w->absolute) {
 		double c = chance_of(w);
 

@@ -176,7 +176,8 @@ uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 	const uint64_t word[2] = { process, addr };
 	uint64_t hash = hash_u64s(word, 2, 0);
 	uint32_t id = table_find_or_add(&l->by_addr, hash, l->n);
-	/* only the next below may be of its file */
+	/* the data of a file follows its mapping: only the next one below may
+	 * be of the file */
 	const struct data_map *map = data_maps_at(l->maps, process, addr, time);
 	bool first = id == l->n;
 	struct futex_known *k;

@@ -288,9 +288,10 @@ static void sql_int_if(struct value *v, const struct sql_number *number)
 }
 
 /* NULL for `none`. */
-static void sql_int_or(struct value *v, int64_t n, int64_t none)
+/* Stores a number of which 0 means that there is none. */
+static void sql_int_or(struct value *v, int64_t n)
 {
-	if (n != none)
+	if (n)
 		virtual_int(v, n);
 }
 
@@ -383,7 +384,7 @@ static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_STAY_STATE)
 		virtual_text(v, st.exact_to ? offcpu_state(st.state) : NULL);
 	else if (column == COMPUTED_STAY_EVENT)
-		sql_int_or(v, timeline_stay_out(&st), 0);
+		sql_int_or(v, timeline_stay_out(&st));
 	else
 		virtual_int(v, number[column]);
 }
@@ -430,7 +431,7 @@ static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
 
 	while (pc->open && v->kind == VALUE_NULL &&
 	       (l = timeline_next_loss_in(s->r.t, pc->from, pc->to, l)))
-		sql_int_or(v, l->id, 0);
+		sql_int_or(v, l->id);
 }
 
 static void sql_interval_cell(void *arg, size_t row, int column,

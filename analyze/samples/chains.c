@@ -307,10 +307,9 @@ int chains_check(struct chains *c, int64_t id, struct err *err)
 	return id && chains_decode(c, id, err) < 0 ? -1 : 0;
 }
 
-int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
-		struct err *err)
+void chains_json(struct chains *c, int64_t id, struct json *j, const char *key)
 {
-	int n = id ? chains_decode(c, id, err) : 0;
+	int n = id ? chains_decode(c, id, NULL) : 0;
 	uint32_t stack = n > 0 ? c->code->chain[id].stack : 0;
 	bool hit = stack && c->code->chain[id].ended == UNWIND_HIT;
 
@@ -349,5 +348,4 @@ int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 		stack = s->parent;
 	}
 	json_end(j);
-	return n < 0 ? -1 : 0;
 }

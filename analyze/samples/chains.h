@@ -34,8 +34,7 @@ const char *chains_text(struct chains *c, int64_t id, size_t *len,
 /* Returns 0 if raw chain id can be read or is 0, -1 and *err if the database is
  * damaged. */
 int chains_check(struct chains *c, int64_t id, struct err *err);
-/* Writes an array with one object for each frame, empty for id 0. Returns 0,
- * or -1 and *err after an empty array. */
-int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
-		struct err *err);
+/* Writes an array with one object for each frame: empty for id 0, and for one
+ * that chains_check() refuses. */
+void chains_json(struct chains *c, int64_t id, struct json *j, const char *key);
 void chains_free(struct chains *c);

@@ -119,7 +119,7 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 	int ret;
 
 	if (raws->one) {
-		ret = rows_again(raws->one, &key, 1, err);
+		ret = rows_again(raws->one, &key, err);
 	} else {
 		raws->one =
 			rows_open(db, store_sql("payload_data"), &key, 1, err);

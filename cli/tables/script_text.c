@@ -939,8 +939,8 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	json_int(&j, "weight", e->weight);
 	if (n)
 		json_text(&j, "trace", trace);
-	chains_json(s->chains, e->kraw, &j, "kernel", err);
-	chains_json(s->chains, e->uraw, &j, "user", err);
+	chains_json(s->chains, e->kraw, &j, "kernel");
+	chains_json(s->chains, e->uraw, &j, "user");
 	if (e->verdict)
 		json_text(&j, "verdict", stacks_verdict(e->verdict));
 	if (e->flags & VERDICT_EXEC)

@@ -25,8 +25,7 @@
 static int ftext_beside_file(struct input *in, const char *path,
 			     struct err *err)
 {
-	if (!input_open_adjacent(in, path, NULL, err) &&
-	    !input_spool(in, NULL, err))
+	if (!input_open_adjacent(in, path, err) && !input_spool(in, NULL, err))
 		return 0;
 	input_close(in);
 	return -1;

@@ -105,7 +105,7 @@ static bool ft_dir_open_small(struct input *in, const char *path)
 		return true;
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size ||
 	    statfs(path, &fs) || fs.f_type != TRACEFS_MAGIC ||
-	    input_open_adjacent(in, path, NULL, NULL))
+	    input_open_adjacent(in, path, NULL))
 		return false;
 	if ((in->data || !input_spool(in, NULL, NULL)) && in->len &&
 	    in->len <= TEXT_MAX)

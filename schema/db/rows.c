@@ -158,14 +158,13 @@ struct rows *rows_open(const struct store *db, const char *sql,
 	return r;
 }
 
-int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
-	       struct err *err)
+int rows_again(struct rows *r, const struct value *bind, struct err *err)
 {
 	if (db_refuses(r->db, err))
 		return -1;
 	/* what the last run ended with was reported then */
 	sqlite3_reset(r->st);
-	return rows_bind(r, bind, n_bind, err);
+	return rows_bind(r, bind, 1, err);
 }
 
 int store_error_place(const struct store *db)

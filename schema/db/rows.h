@@ -79,10 +79,9 @@ void rows_unsound(struct rows *r);
 int rows_end(struct rows *r, struct err *err);
 /* Closes r before its end, as what a row was for failed. Returns -1. */
 int rows_stop(struct rows *r);
-/* Begins the statement again, with other values for ?1 ... ?n. Values of its
- * rows are gone. Returns 0, or -1 and *err. */
-int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
-	       struct err *err);
+/* Begins the statement again, with another value for ?1. Values of its rows are
+ * gone. Returns 0, or -1 and *err. */
+int rows_again(struct rows *r, const struct value *bind, struct err *err);
 /* Returns the byte of the statement at which rows_open() failed, or -1 if it is
  * not known. Valid right after the failure. */
 int store_error_place(const struct store *db);

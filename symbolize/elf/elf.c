@@ -203,18 +203,17 @@ struct elf_file *elf_file_open_kcore(void)
 	return fd < 0 ? NULL : elf_file_of_fd(fd, "/proc/kcore", NULL);
 }
 
-struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
-				   struct err *err)
+struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name)
 {
 	int fd = memfd_create("unpacked", MFD_CLOEXEC);
 
 	if (fd < 0 || write_all(fd, mem, len)) {
 		if (fd >= 0)
 			close(fd);
-		return elf_file_memory(mem, len, name, err);
+		return elf_file_memory(mem, len, name, NULL);
 	}
 	free(mem);
-	return elf_file_of_fd(fd, name, err);
+	return elf_file_of_fd(fd, name, NULL);
 }
 
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,

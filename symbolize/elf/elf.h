@@ -52,8 +52,7 @@ struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
 				 struct err *err);
 /* The same through an anonymous file, so that section contents can be modified:
  * sections that are read from a file do not share memory. */
-struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
-				   struct err *err);
+struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name);
 void elf_file_close(struct elf_file *ef);
 
 /* Returns the number of section headers, or how many of them are read at most;

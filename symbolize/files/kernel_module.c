@@ -196,7 +196,7 @@ static struct elf_file *kernel_flat_open(const struct image *img,
 	memcpy(core + sizeof(eh), &ph, sizeof(ph));
 	memcpy(core + ph.p_offset, flat, n);
 	struct elf_file *ef =
-		elf_file_unpacked(core, ph.p_offset + n, img->path, NULL);
+		elf_file_unpacked(core, ph.p_offset + n, img->path);
 
 	if (ef) {
 		memcpy(ef->id, img->id, sizeof(ef->id));
@@ -230,7 +230,7 @@ static struct elf_file *kernel_packed_open(const struct symbolizer *sy,
 		free(mem);
 		return ef;
 	}
-	return mem ? elf_file_unpacked(mem, len, path, NULL) : NULL;
+	return mem ? elf_file_unpacked(mem, len, path) : NULL;
 }
 
 /* Returns the path of the module in modules.dep, whose lines are
