@@ -627,11 +627,11 @@ static void stitch_map_kernel(struct stitch *st, const struct region *r,
 	struct per_source *ps = st->own;
 	struct space_owner own = tasks_kernel_owner(st->tasks);
 
-	for (size_t i = 0; ps->shares && i < st->n_src && !own.told; i++) {
+	for (size_t i = 0; ps->shares && i < st->n_src && !own.with_rows; i++) {
 		const struct per_source *o = &st->src[i];
 
-		own.told = o != ps && o->shares && o->line == ps->line &&
-			   space_has(over ? &o->over : &o->base, r);
+		own.with_rows = o != ps && o->shares && o->line == ps->line &&
+				space_has(over ? &o->over : &o->base, r);
 	}
 	space_map(over ? &ps->over : &ps->base, r, &own);
 	if (!over)

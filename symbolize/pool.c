@@ -26,8 +26,8 @@ struct pool_job {
 	struct image img; /* its path is owned */
 	const struct code_place *code;
 	size_t n;
-	struct symbol *told; /* results; their strings are in text */
-	size_t n_told, cap_told;
+	struct symbol *result; /* results; their strings are in text */
+	size_t n_result, cap_result;
 	struct arena text;
 	struct image_report rep;
 	struct err err;
@@ -74,9 +74,10 @@ static int pool_collect(void *arg, const struct symbol *sym,
 	static const struct symbol none;
 	struct pool_job *j = arg;
 
-	mem_grow(j->told, j->cap_told, j->n_told + 1);
-	const struct symbol *last = j->n_told ? &j->told[j->n_told - 1] : &none;
-	struct symbol *s = &j->told[j->n_told++];
+	mem_grow(j->result, j->cap_result, j->n_result + 1);
+	const struct symbol *last =
+		j->n_result ? &j->result[j->n_result - 1] : &none;
+	struct symbol *s = &j->result[j->n_result++];
 
 	*s = *sym;
 	s->name = pool_keep_string(j, sym->name, last->name);
@@ -145,7 +146,7 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 
 static void pool_job_release(struct pool_job *j)
 {
-	free_all((char *)j->img.path, j->told);
+	free_all((char *)j->img.path, j->result);
 	arena_release(&j->text);
 	report_release(&j->rep);
 	memset(j, 0, sizeof(*j));
@@ -206,8 +207,8 @@ int pool_next(struct pool *p, symbol_fn *fn, void *arg,
 
 	if (rc && err)
 		*err = j->err;
-	for (size_t i = 0; !rc && i < j->n_told; i++)
-		rc = fn(arg, &j->told[i], err);
+	for (size_t i = 0; !rc && i < j->n_result; i++)
+		rc = fn(arg, &j->result[i], err);
 	*rep = j->rep;
 	memset(&j->rep, 0, sizeof(j->rep));
 	pool_job_release(j);

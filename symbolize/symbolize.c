@@ -172,7 +172,7 @@ struct image_names {
 	bool open;	      /* these were looked for */
 	bool refused;	      /* the addresses are not in what was found */
 	struct name_source names, extra;
-	struct identity_answer said; /* of the file that was found, if open */
+	struct identity_answer answer; /* of the file that was found, if open */
 };
 
 /* Returns what has the source lines. */
@@ -384,7 +384,7 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	in->open = true;
 	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
 	     img->kind == IMAGE_MAPPING) &&
-	    locate_report(sy, img, &in->said))
+	    locate_report(sy, img, &in->answer))
 		file = sy->rep->file;
 	for (size_t i = 0;
 	     i < ARRAY_SIZE(resolvers) && symbolize_has_names(img->kind); i++) {
@@ -472,19 +472,19 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 	int rc;
 
 	while (!(rc = symbolize_open(sy, as, in, err)) &&
-	       in->said.is != IDENTITY_ANOTHER) {
+	       in->answer.is != IDENTITY_ANOTHER) {
 		struct identity_seen seen = { 0 };
 
-		if (identity_is_open(in->said.is))
+		if (identity_is_open(in->answer.is))
 			seen = symbolize_see(&in->names, code, n);
 		seen.misfit = sy->rep->misfit;
-		bool stands = identity_stands(in->said.is, &seen);
+		bool stands = identity_stands(in->answer.is, &seen);
 
-		if (stands && in->said.is != IDENTITY_OFFERED)
+		if (stands && in->answer.is != IDENTITY_OFFERED)
 			break;
 		if (stands)
 			symbolize_compare(best, sy->rep->file, &seen);
-		first = first ? first : in->said.is;
+		first = first ? first : in->answer.is;
 		in->refused = true;
 		if (sy->n_refused < REFUSED_MAX)
 			sy->refused[sy->n_refused++] =
@@ -496,12 +496,12 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 		in->extra.rs = NULL;
 		report_release(sy->rep);
 		sy->rep->identity = NULL;
-		in->said.is = IDENTITY_ANOTHER;
+		in->answer.is = IDENTITY_ANOTHER;
 		if (sy->n_refused == REFUSED_MAX)
 			break;
 		as->settled = "";
 	}
-	in->refused &= in->said.is == IDENTITY_ANOTHER;
+	in->refused &= in->answer.is == IDENTITY_ANOTHER;
 	if (in->refused) {
 		report_file(sy, "");
 		report_status(sy, first == IDENTITY_ASSUMED ? IMAGE_NO_FILE
@@ -509,7 +509,8 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 	}
 	while (sy->n_refused)
 		free(sy->refused[--sy->n_refused]);
-	if (rc || in->said.is != IDENTITY_ANOTHER || !*best->path || best->tie)
+	if (rc || in->answer.is != IDENTITY_ANOTHER || !*best->path ||
+	    best->tie)
 		return rc;
 	as->settled = best->path;
 	in->refused = false;
@@ -544,24 +545,24 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	}
 	/* What the cache reports is the whole answer if it has all names, or if
 	 * what finds the others is open since an earlier symbolizer. */
-	bool told = in->m && (in->open || !n_rest) &&
-		    name_cache_report(in->m, sy->rep);
+	bool settled = in->m && (in->open || !n_rest) &&
+		       name_cache_report(in->m, sy->rep);
 
-	if (told && !in->open &&
+	if (settled && !in->open &&
 	    (img->kind == IMAGE_FILE ||
 	     (img->kind == IMAGE_VDSO && img->id_len)))
-		in->said = identity_judge_id(sy, img);
+		in->answer = identity_judge_id(sy, img);
 	/* if what was mapped is of another length than the file of which a
 	 * report was kept, the file itself tells whether it is that */
-	if (told && in->said.is != IDENTITY_PROVED &&
+	if (settled && in->answer.is != IDENTITY_PROVED &&
 	    !identity_maps(&(struct identity_code){ .seg = rep->seg,
 						    .n_seg = rep->n_seg },
 			   img->part, img->n_part)) {
 		report_release(rep);
-		told = false;
+		settled = false;
 	}
-	if (told)
-		rep->identity = in->said.why;
+	if (settled)
+		rep->identity = in->answer.why;
 	else if (symbolize_choose(sy, &as, code, n, &best, in, err))
 		goto out;
 	/* what is remembered is of the file with that build-id */

@@ -306,7 +306,7 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
-	struct identity_answer said;
+	struct identity_answer answer;
 
 	/* Lists the frames to check by image. */
 	size_t *at = mem_new(p->code->n_image + 1, sizeof(*at));
@@ -333,11 +333,11 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				return err_set(err, ERR_STOPPED, "stopped");
 			image = of;
 			pl = &p->place[image];
-			said.is = IDENTITY_ANOTHER;
+			answer.is = IDENTITY_ANOTHER;
 			if (!callsites_has_none(p, of))
 				pl->file = callsite_open(
-					sy, callsites_image(p, frame), &said);
-			pl->is = said.is;
+					sy, callsites_image(p, frame), &answer);
+			pl->is = answer.is;
 		}
 		callsites_check_frame(p, frame);
 	}

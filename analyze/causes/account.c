@@ -32,8 +32,8 @@ static void account_ready(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
 {
 	struct account *a = k->a;
-	const struct limits_told told = proofs_held(k->p, k->thread, pc);
-	unsigned int premises = limits_premises(&told);
+	const struct limits_answer held = proofs_held(k->p, k->thread, pc);
+	unsigned int premises = limits_premises(&held);
 
 	if (k->ready_to != from || !a->delays) {
 		a->delays++;

@@ -35,13 +35,13 @@ int32_t chain_on_cpu(const struct timeline *t, const struct chain_segment *s)
 	return at.thread == TIMELINE_NONE ? 0 : timeline_tid(t, at.thread);
 }
 
-struct limits_told chain_held(struct proofs *p, const struct chain_segment *s)
+struct limits_answer chain_held(struct proofs *p, const struct chain_segment *s)
 {
 	const struct proof_piece pc =
 		proofs_piece(p, s->thread, proofs_find(p, s->thread, s->from));
 
 	return piece_is_runnable(&pc) ? proofs_held(p, s->thread, &pc)
-				      : (struct limits_told){ .idle = -1 };
+				      : (struct limits_answer){ .idle = -1 };
 }
 
 static unsigned int segment_ready_if(struct proofs *p, const struct timeline *t,
@@ -52,9 +52,9 @@ static unsigned int segment_ready_if(struct proofs *p, const struct timeline *t,
 	if (s->state != CHAIN_READY || chain_on_cpu(t, s) <= 0)
 		return 0;
 
-	const struct limits_told told = chain_held(p, s);
+	const struct limits_answer held = chain_held(p, s);
 
-	return limits_premises(&told);
+	return limits_premises(&held);
 }
 
 unsigned int chain_ready_if(const struct chain *c, struct proofs *p,
@@ -70,32 +70,32 @@ unsigned int chain_ready_if(const struct chain *c, struct proofs *p,
 char *chain_held_words(struct proofs *p, const struct timeline *t,
 		       const struct chain_segment *s)
 {
-	const struct limits_told told = chain_held(p, s);
+	const struct limits_answer held = chain_held(p, s);
 
 	if (s->state == CHAIN_READY)
 		return mem_printf("is ready%s%s%s",
 				  limits_words(segment_ready_if(p, t, s)),
-				  told.pinned ? ", may only run on CPU " : "",
-				  told.pinned ? told.cpus : "");
+				  held.pinned ? ", may only run on CPU " : "",
+				  held.pinned ? held.cpus : "");
 	if (s->state == CHAIN_THROTTLED)
 		return mem_printf("is throttled by its cgroup %s: %" PRId64
 				  " of %" PRId64 " periods",
-				  told.cgroup ?: "", told.throttled,
-				  told.periods);
-	if (told.cgroup)
+				  held.cgroup ?: "", held.throttled,
+				  held.periods);
+	if (held.cgroup)
 		return mem_printf("is %s its cgroup %s",
-				  told.frozen ? "not run: frozen with"
+				  held.frozen ? "not run: frozen with"
 					      : "throttled by",
-				  told.cgroup);
+				  held.cgroup);
 	return mem_printf("is not run, cause not recorded%s%s%s%s%s",
-			  told.real_time ? "; real-time throttling may hold it"
+			  held.real_time ? "; real-time throttling may hold it"
 					 : "",
-			  told.known ? ""
+			  held.known ? ""
 				     : "; 'backstitch record --waits' reads "
 				       "quotas",
-			  told.stolen > 0 ? "; the host took " : "",
-			  told.stolen > 0 ? HUMAN_NS(told.stolen) : "",
-			  told.stolen > 0 ? " of all CPUs" : "");
+			  held.stolen > 0 ? "; the host took " : "",
+			  held.stolen > 0 ? HUMAN_NS(held.stolen) : "",
+			  held.stolen > 0 ? " of all CPUs" : "");
 }
 
 void chain_release(struct chain *c)

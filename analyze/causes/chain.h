@@ -80,7 +80,8 @@ const char *chain_state_word(enum chain_state s);
 int32_t chain_on_cpu(const struct timeline *t, const struct chain_segment *s);
 /* Returns what the readings say about the time in which a thread was runnable,
  * of which a segment is a part. */
-struct limits_told chain_held(struct proofs *p, const struct chain_segment *s);
+struct limits_answer chain_held(struct proofs *p,
+				const struct chain_segment *s);
 /* Returns what "ready" rests on in a chain: a sum of enum limits_premise. */
 unsigned int chain_ready_if(const struct chain *c, struct proofs *p,
 			    const struct timeline *t);

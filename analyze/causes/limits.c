@@ -222,7 +222,7 @@ static size_t limits_find(const struct limits *l, int32_t tid, uint32_t path,
 /* What the cgroup did to its threads between two readings. A new one had done
  * nothing before. */
 static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
-			       size_t b, int64_t len, struct limits_told *out)
+			       size_t b, int64_t len, struct limits_answer *out)
 {
 	struct limits_row first = { .reading = 0 }, last = first;
 	bool frozen = false;
@@ -277,7 +277,7 @@ static void limits_add_cpus(const struct limits *l, size_t k, size_t b,
 static void limits_tell_cpus(const struct limits *l,
 			     const struct limits_ask *ask, size_t a, size_t b,
 			     const struct limits_cpus *c,
-			     struct limits_told *out)
+			     struct limits_answer *out)
 {
 	const struct limits_reading *first = &l->reading[a];
 	const struct limits_reading *last = &l->reading[b];
@@ -297,10 +297,10 @@ static void limits_tell_cpus(const struct limits *l,
 		      strcmp(intern_get(&l->text, first->cpus), "-") != 0;
 }
 
-struct limits_told limits_tell(const struct limits *l,
-			       const struct limits_ask *ask)
+struct limits_answer limits_tell(const struct limits *l,
+				 const struct limits_ask *ask)
 {
-	struct limits_told out = { .idle = -1 };
+	struct limits_answer out = { .idle = -1 };
 	struct limits_cpus cpus = { .lines = 0 };
 	size_t n = l ? l->n_reading : 0;
 	/* the last reading that ended before, the first one that began after */

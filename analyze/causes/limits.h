@@ -43,7 +43,7 @@ struct limits_ask {
 	int64_t from, to, first, last;
 };
 
-struct limits_told {
+struct limits_answer {
 	bool known;	    /* all that could hold the thread was read */
 	bool frozen;	    /* .cgroup was, or else throttled for all of it */
 	const char *cgroup; /* NULL: none was */
@@ -62,7 +62,7 @@ enum limits_premise {
 	LIMITS_REAL_TIME = 4
 };
 
-static inline unsigned int limits_premises(const struct limits_told *t)
+static inline unsigned int limits_premises(const struct limits_answer *t)
 {
 	return (!t->known || t->cgroup ? LIMITS_QUOTA : 0) |
 	       (t->idle >= 0 ? LIMITS_AFFINITY : 0) |
@@ -79,8 +79,8 @@ const char *limits_keys(unsigned int premises);
 struct limits *limits_load(struct store *db, int64_t capture, struct err *err);
 void limits_free(struct limits *l);
 /* Answers by the readings around a time; l NULL: nothing is known. */
-struct limits_told limits_tell(const struct limits *l,
-			       const struct limits_ask *ask);
+struct limits_answer limits_tell(const struct limits *l,
+				 const struct limits_ask *ask);
 /* For how long cgroups were throttled between two readings in a row: ns, summed
  * over CPUs and cgroups. */
 struct limits_span {

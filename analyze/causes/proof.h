@@ -108,8 +108,8 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 /* Returns the first piece that ends after a time. */
 size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time);
 /* Returns what the readings say about a piece. */
-struct limits_told proofs_held(const struct proofs *p, uint32_t thread,
-			       const struct proof_piece *pc);
+struct limits_answer proofs_held(const struct proofs *p, uint32_t thread,
+				 const struct proof_piece *pc);
 /* Returns the end of the wait that begins with piece `first`: the next time on
  * a CPU. It may be too short for a piece, but then another switch out follows,
  * or a piece that `came`. */

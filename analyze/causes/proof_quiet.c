@@ -78,8 +78,8 @@ static bool held_was_idle(const struct proofs *p, int32_t cpu, int64_t from,
 	return false;
 }
 
-struct limits_told proofs_held(const struct proofs *p, uint32_t thread,
-			       const struct proof_piece *pc)
+struct limits_answer proofs_held(const struct proofs *p, uint32_t thread,
+				 const struct proof_piece *pc)
 {
 	const struct numbers id = lists_get(&p->t->stays, thread);
 	struct limits_ask ask = { .tid = timeline_tid(p->t, thread),
@@ -89,12 +89,12 @@ struct limits_told proofs_held(const struct proofs *p, uint32_t thread,
 				  .last = TIMELINE_START };
 
 	if (pc->from == TIMELINE_START || pc->to == TIMELINE_END)
-		return (struct limits_told){ .idle = -1 };
+		return (struct limits_answer){ .idle = -1 };
 	if (id.n) {
 		ask.first = timeline_stay(p->t, numbers_get(&id, 0)).from;
 		ask.last = timeline_stay(p->t, numbers_get(&id, id.n - 1)).to;
 	}
-	struct limits_told out = limits_tell(p->t->limits, &ask);
+	struct limits_answer out = limits_tell(p->t->limits, &ask);
 	bool is_long = pc->to - pc->from > held_least(p->t);
 
 	for (int32_t i = 0; is_long && !out.cpus && i < held_cpus(p->t); i++)
@@ -109,7 +109,7 @@ static void held_judge(const struct proofs *p, uint32_t thread,
 		       struct piece *pc, int64_t to)
 {
 	const struct proof_piece of = { .from = pc->from, .to = to };
-	const struct limits_told told = proofs_held(p, thread, &of);
+	const struct limits_answer told = proofs_held(p, thread, &of);
 	struct timeline_stay out = { .cpu = 0 }, in;
 	bool left = pc->stay != TIMELINE_NONE;
 	bool idle = held_was_idle(p, (int32_t)pc->cpu - 1, pc->from, to);

@@ -47,11 +47,11 @@ struct ring {
 	bool began;	 /* a record was added since switches are on */
 	bool changed;	 /* no record since the capture changed */
 	int64_t start;	 /* in this capture; TIMELINE_START in the first */
-	size_t *loss;	 /* losses of this CPU, in timeline.told */
+	size_t *loss;	 /* losses of this CPU, in timeline.reported */
 	size_t n_loss, cap_loss, next_loss;
 	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
-	size_t spans_told; /* and in timeline.told */
-	int64_t switched;  /* time of the last switch */
+	size_t spans_reported; /* and in timeline.reported */
+	int64_t switched;      /* time of the last switch */
 	size_t doubt; /* number in timeline.doubt of the last one without an
 		       * end, + 1 */
 	struct voice idle; /* of its idle task */
@@ -162,21 +162,22 @@ static bool is_time(int64_t time)
 void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 {
 	struct ring *r = timeline_ring(t, l->cpu);
-	size_t at = t->n_told;
-	struct timeline_loss *told = mem_add(t->told, t->n_told, t->cap_told);
+	size_t at = t->n_reported;
+	struct timeline_loss *reported =
+		mem_add(t->reported, t->n_reported, t->cap_reported);
 
-	*told = *l;
+	*reported = *l;
 	if (!is_time(l->from))
-		told->from = TIMELINE_START;
+		reported->from = TIMELINE_START;
 	if (!is_time(l->to))
-		told->to = TIMELINE_END;
-	told->of_task = false;
+		reported->to = TIMELINE_END;
+	reported->of_task = false;
 	t->contradictions += l->silent;
 	if (r) {
 		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
 		return;
 	}
-	timeline_doubt(t, told);
+	timeline_doubt(t, reported);
 	*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
 }
 
@@ -186,8 +187,8 @@ static void timeline_skip_losses(struct timeline *t, struct ring *r,
 				 int64_t until)
 {
 	while (r->next_loss < r->n_loss &&
-	       t->told[r->loss[r->next_loss]].to <= until)
-		timeline_doubt(t, &t->told[r->loss[r->next_loss++]]);
+	       t->reported[r->loss[r->next_loss]].to <= until)
+		timeline_doubt(t, &t->reported[r->loss[r->next_loss++]]);
 }
 
 static void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
@@ -216,7 +217,7 @@ static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 				     .from = r->since,
 				     .to = to,
 				     .event = t->event,
-				     .told = out && out->id > 0,
+				     .by_event = out && out->id > 0,
 				     .number = (uint32_t)t->stay.n,
 				     .thread = thread,
 				     .cpu = (uint16_t)(r - t->ring),
@@ -314,13 +315,13 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 				 const struct timeline_record *rec)
 {
 	struct timeline_loss sum = { 0 };
-	size_t told = 0;
+	size_t reported = 0;
 	size_t n = 0;
 	size_t silent = 0;
 	size_t next = r->next_loss;
 
 	while (r->next_loss < r->n_loss) {
-		struct timeline_loss l = t->told[r->loss[r->next_loss]];
+		struct timeline_loss l = t->reported[r->loss[r->next_loss]];
 		bool within = l.to <= rec->time;
 
 		/* after an interrupt of a silent task, it goes on */
@@ -335,7 +336,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		}
 		if (l.to >= l.from) {
 			timeline_add_up(&sum, &l, !n++);
-			told = r->loss[r->next_loss];
+			reported = r->loss[r->next_loss];
 			silent += l.silent;
 			next = r->next_loss + 1;
 		}
@@ -345,7 +346,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	}
 	if (!n)
 		return;
-	if (n == 1 && r->spans && r->spans_told == told &&
+	if (n == 1 && r->spans && r->spans_reported == reported &&
 	    t->loss[r->spans - 1].to == sum.from) {
 		int32_t after = timeline_before(rec);
 		struct timeline_loss *whole = &t->loss[r->spans - 1];
@@ -366,7 +367,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	}
 	timeline_break(t, r, sum, timeline_before(rec));
 	r->spans = n == 1 ? t->n_loss : 0;
-	r->spans_told = told;
+	r->spans_reported = reported;
 }
 
 /* ---- threads whose tid changes */
@@ -461,7 +462,7 @@ static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
 			      int64_t time)
 {
 	return r->next_loss < r->n_loss &&
-	       t->told[r->loss[r->next_loss]].from < time;
+	       t->reported[r->loss[r->next_loss]].from < time;
 }
 
 /* Returns whether a record tells nothing of who is on the CPU.
@@ -585,10 +586,10 @@ static void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 	packed_times_put(&t->wake, w->number / 2, &x);
 }
 
-void timeline_add(struct timeline *t, const struct timeline_record *told)
+void timeline_add(struct timeline *t, const struct timeline_record *reported)
 {
-	struct ring *r = timeline_ring(t, told->cpu);
-	struct timeline_record with = *told;
+	struct ring *r = timeline_ring(t, reported->cpu);
+	struct timeline_record with = *reported;
 	const struct timeline_record *rec = &with;
 
 	if (!is_time(rec->time)) {
@@ -743,7 +744,7 @@ static void timeline_cut_tails(struct timeline *t)
 			s.to = last;
 			s.exact_to = false;
 			s.state = -1;
-			s.told = false;
+			s.by_event = false;
 		}
 		s.number = (uint32_t)n++;
 		if (cut || s.number != i)
@@ -875,7 +876,7 @@ static void timeline_end_losses(struct timeline *t)
 	for (size_t i = 0; i < t->n_ring_part; i++)
 		timeline_lose_wakes(t, &t->ring_part[i]);
 	for (size_t i = 0; i < t->n_anywhere; i++) {
-		struct timeline_loss l = t->told[t->anywhere[i]];
+		struct timeline_loss l = t->reported[t->anywhere[i]];
 
 		l.before = l.after = l.cpu = -1;
 		l.n = -1;
@@ -924,8 +925,8 @@ static void timeline_end_losses(struct timeline *t)
 				head.exact_to = false;
 				head.state = -1;
 				/* before the one that has the event */
-				head.event -= head.told;
-				head.told = false;
+				head.event -= head.by_event;
+				head.by_event = false;
 				if (head.from < head.to)
 					*mem_add(stay, count, cap) = head;
 				s.from = doubt[i].to;
@@ -1085,7 +1086,7 @@ void timeline_free(struct timeline *t)
 		return;
 	for (size_t i = 0; i < t->n_ring; i++)
 		free(t->ring[i].loss);
-	free_all(t->ring, t->told, t->anywhere, t->loss);
+	free_all(t->ring, t->reported, t->anywhere, t->loss);
 	loss_ends_release(&t->ends);
 	loss_ends_release(&t->ends_on);
 	packed_times_release(&t->stay);

@@ -142,8 +142,8 @@ struct timeline_stay {
 			uint16_t cpu;
 			uint16_t exact_from : 1;
 			uint16_t exact_to : 1;
-			uint16_t told : 1; /* a switch out with an event ended
-					    * it */
+			uint16_t by_event : 1; /* a switch out with an event
+						* ended it */
 			uint16_t exec : 1; /* it begins with an exec, which gave
 					    * the thread the tid of one that
 					    * ended */
@@ -175,7 +175,7 @@ struct timeline_wake {
 /* Returns the event of the switch out; 0: none. */
 static inline int64_t timeline_stay_out(const struct timeline_stay *s)
 {
-	return s->told ? s->event : 0;
+	return s->by_event ? s->event : 0;
 }
 
 /* Facts that no record of a ring tells. */
@@ -228,8 +228,8 @@ struct timeline {
 	struct timeline_rules rules;
 	struct ring *ring;
 	size_t n_ring, cap_ring;
-	struct timeline_loss *told; /* as they were added */
-	size_t n_told, cap_told;
+	struct timeline_loss *reported; /* as they were added */
+	size_t n_reported, cap_reported;
 	size_t *anywhere; /* those of an unknown CPU */
 	size_t n_anywhere, cap_anywhere;
 	struct timeline_loss *loss; /* as they are in the rings; by their start,

@@ -31,10 +31,10 @@ const char intervals_by_caller[] = "caller";
 const char intervals_by_lock[] = "lock";
 
 /* Events that a message says how to record: of the kind with most, timers. */
-#define EVENTS_TOLD 6
-#define COMMAND_TOLD 512
-#define PAIRS_TOLD 3
-#define FIELDS_TOLD 12
+#define EVENTS_SHOWN 6
+#define COMMAND_SHOWN 512
+#define PAIRS_SHOWN 3
+#define FIELDS_SHOWN 12
 
 /* What a type of events is in one pair, and which of its fields are read; + 1,
  * 0: it has none. */
@@ -461,7 +461,7 @@ static size_t intervals_put_fitting(const struct intervals *iv,
 				    struct text_out *out)
 {
 	struct intern names = { 0 };
-	size_t told = 0;
+	size_t added = 0;
 
 	for (uint32_t i = 1; i < iv->n_type; i++) {
 		const char *name = iv->type[i].name, *rest;
@@ -480,7 +480,7 @@ static size_t intervals_put_fitting(const struct intervals *iv,
 			size_t len = strlen(begin), cut = strlen(last);
 			char *pair, *word;
 
-			if (len <= cut || told == PAIRS_TOLD ||
+			if (len <= cut || added == PAIRS_SHOWN ||
 			    strcmp(begin + len - cut, last) != 0)
 				continue;
 			pair = mem_printf("%s,%.*s%s", begin, (int)(len - cut),
@@ -488,12 +488,12 @@ static size_t intervals_put_fitting(const struct intervals *iv,
 			word = safe_text_word(pair);
 			if (intern_find(&names, pair + len + 1) != TABLE_NONE) {
 				text_out_add(out, " --pair %s", word);
-				told++;
+				added++;
 			}
 			free_all(pair, word);
 		}
 	intern_release(&names);
-	return told;
+	return added;
 }
 
 /* Sets *err, with what of the capture fits --pair, or the command that records
@@ -504,8 +504,8 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 	const char *word = iv->ask->kind ? iv->ask->kind : pair_kinds[0].word;
 	bool own = !iv->ask->kind && iv->ask->n_pair;
 	const struct pair_kind *all = own ? iv->own : pair_kinds;
-	const char *event[EVENTS_TOLD];
-	char command[COMMAND_TOLD] = "";
+	const char *event[EVENTS_SHOWN];
+	char command[COMMAND_SHOWN] = "";
 	struct text_out text = { .buf = command, .size = sizeof(command) };
 	char *path OWNED = safe_text_word(iv->path);
 	size_t n = 0;
@@ -524,7 +524,7 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
 			continue;
 		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
-			if (of[e] && n < EVENTS_TOLD &&
+			if (of[e] && n < EVENTS_SHOWN &&
 			    !any_where(n, j, !strcmp(event[j], of[e])))
 				event[n++] = of[e];
 	}
@@ -594,9 +594,9 @@ static int intervals_read_cgroups(struct intervals *iv, struct err *err)
 /* Sets *err, with the fields that there are. Returns -1. */
 static int intervals_refuse_by(const struct intervals *iv, struct err *err)
 {
-	char names[COMMAND_TOLD] = "";
+	char names[COMMAND_SHOWN] = "";
 	struct text_out text = { .buf = names, .size = sizeof(names) };
-	struct intern told = { 0 };
+	struct intern added = { 0 };
 
 	if (!strcmp(iv->ask->by, weight_cgroup))
 		return err_set(err, ERR_USAGE,
@@ -609,17 +609,17 @@ static int intervals_refuse_by(const struct intervals *iv, struct err *err)
 		const struct field_def *def =
 			payloads_defs(iv->payloads, iv->role[i].type, &n);
 
-		for (size_t k = 0; k < n && told.n < FIELDS_TOLD; k++) {
-			uint32_t before = (uint32_t)told.n;
+		for (size_t k = 0; k < n && added.n < FIELDS_SHOWN; k++) {
+			uint32_t before = (uint32_t)added.n;
 
 			if (!def[k].is_blob && strcmp(def[k].name, "text") &&
 			    strncmp(def[k].name, "common_", 7) != 0 &&
-			    intern_add(&told, def[k].name) == before)
+			    intern_add(&added, def[k].name) == before)
 				text_out_add(&text, "%s%s", before ? ", " : "",
 					     def[k].name);
 		}
 	}
-	intern_release(&told);
+	intern_release(&added);
 	return err_set(err, ERR_USAGE,
 		       "--by %s: no event that begins or ends these intervals "
 		       "has such a field; they have %s",

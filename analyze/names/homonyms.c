@@ -18,7 +18,7 @@
 
 /* A function; what is known of its name is in the group. */
 struct homonyms_function {
-	struct homonym said;
+	struct homonym homonym;
 	const char *name; /* a string of the code: equal ones are one */
 	uint32_t image, group;
 	bool several; /* it has code of several files */
@@ -48,7 +48,7 @@ struct homonyms {
 };
 
 SAME_BY(homonyms_same_function, struct homonyms, function[id],
-	struct homonyms_function, said.start, image, name);
+	struct homonyms_function, homonym.start, image, name);
 
 SAME_BY(homonyms_same_name, struct homonyms, function[id],
 	struct homonyms_function, name, image);
@@ -99,11 +99,11 @@ static void homonyms_add_file(struct homonyms *h, uint32_t frame,
 	struct homonyms_function *f = &h->function[h->of_frame[frame] - 1];
 	if (f->several || !(all || h->group[f->group].shared))
 		return;
-	if (!f->said.file) {
-		f->said.file =
+	if (!f->homonym.file) {
+		f->homonym.file =
 			intern_get(&h->paths, intern_add(&h->paths, file));
-	} else if (strcmp(f->said.file, file) != 0) {
-		f->said.file = NULL;
+	} else if (strcmp(f->homonym.file, file) != 0) {
+		f->homonym.file = NULL;
 		f->several = true;
 	}
 }
@@ -155,15 +155,15 @@ static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 		    fails[f->group])
 			continue;
 		fails[f->group] = true;
-		if (!f->said.file)
+		if (!f->homonym.file)
 			continue;
-		const char *end = homonyms_path_end(f->said.file, depth);
+		const char *end = homonyms_path_end(f->homonym.file, depth);
 
 		/* short_name() must be able to tell it from parameters */
-		char *told = homonyms_name("f", end);
-		bool is = short_name_base(told) == 1;
+		char *name = homonyms_name("f", end);
+		bool is = short_name_base(name) == 1;
 
-		free(told);
+		free(name);
 		if (!is)
 			continue;
 		/* what no two functions of a name in one image may have */
@@ -194,7 +194,7 @@ struct homonyms *homonyms_load(struct store *db, const struct known_code *c,
 		uint32_t id = (uint32_t)i;
 		const struct code_frame *at = &h->code->frame[id];
 		struct homonyms_function f = {
-			.said.start = at->off - at->symoff,
+			.homonym.start = at->off - at->symoff,
 			.name = at->at.name,
 			.image = at->image,
 		};
@@ -202,7 +202,7 @@ struct homonyms *homonyms_load(struct store *db, const struct known_code *c,
 		uint32_t known;
 		if (f.name && f.name[0] &&
 		    image_has_offsets(h->code->image[f.image].img.kind)) {
-			hash = hash_pair(f.said.start,
+			hash = hash_pair(f.homonym.start,
 					 hash_pair((uintptr_t)f.name, f.image));
 			known = table_find(&h->by_place, hash,
 					   homonyms_same_function, h, &f);
@@ -222,7 +222,7 @@ struct homonyms *homonyms_load(struct store *db, const struct known_code *c,
 		for (unsigned int depth = 1; depth <= DEPTH_MAX; depth++)
 			homonyms_try_depth(h, depth);
 		for (size_t i = 0; i < h->n_function; i++) {
-			struct homonym *s = &h->function[i].said;
+			struct homonym *s = &h->function[i].homonym;
 			const struct homonyms_group *g =
 				&h->group[h->function[i].group];
 			char off[24];
@@ -255,7 +255,7 @@ const struct homonym *homonyms_of_frame(const struct homonyms *h,
 					uint32_t frame)
 {
 	return h && frame < h->code->n_frame && h->of_frame[frame]
-		       ? &h->function[h->of_frame[frame] - 1].said
+		       ? &h->function[h->of_frame[frame] - 1].homonym
 		       : NULL;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOLD_MAX 256
+#define TEXT_MAX 256
 
 void thread_names_release(struct thread_names *t)
 {
@@ -29,7 +29,7 @@ const char *thread_names_tell(struct thread_names *t, const char *name,
 			      int64_t tid)
 {
 	uint32_t id = intern_add(&t->names, name);
-	char text[TOLD_MAX];
+	char text[TEXT_MAX];
 
 	if (id == t->n)
 		*mem_add(t->tid, t->n, t->cap) = tid;

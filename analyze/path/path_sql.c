@@ -306,9 +306,9 @@ static void sql_state_proof(const struct path_sql *s, uint32_t thread,
 			    const struct proof_piece *pc, int column,
 			    struct value *v)
 {
-	const struct limits_told told = proofs_held(s->r.proofs, thread, pc);
+	const struct limits_answer held = proofs_held(s->r.proofs, thread, pc);
 	unsigned int own =
-		pc->state == PIECE_READY ? limits_premises(&told) : 0;
+		pc->state == PIECE_READY ? limits_premises(&held) : 0;
 	bool all = pc->state != PIECE_UNBORN && pc->state != PIECE_DEAD &&
 		   causes_premise(s->r.causes).words;
 

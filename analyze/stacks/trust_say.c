@@ -634,7 +634,7 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 	static const struct trust_room rooms[] = { { 3, true },	 { 2, true },
 						   { 4, false }, { 3, false },
 						   { 2, false }, { 1, false } };
-	size_t said = 0; /* classes */
+	size_t shown = 0; /* classes */
 	struct trust_sums s;
 
 	trust_sum(t, &s);
@@ -645,15 +645,15 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 		struct text_out to = { .buf = text, .size = sizeof(text) };
 
 		/* causes go to make room for what would be a large rest */
-		if (said && rooms[i].classes <= said)
+		if (shown && rooms[i].classes <= shown)
 			continue;
 
 		bool small = trust_put_all(t, &s, rooms[i], &to);
 
-		if (!trust_fits(text) && (said || i + 1 < ARRAY_SIZE(rooms)))
+		if (!trust_fits(text) && (shown || i + 1 < ARRAY_SIZE(rooms)))
 			continue;
 		memcpy(out, text, sizeof(text));
-		said = rooms[i].classes;
+		shown = rooms[i].classes;
 		if (small)
 			break;
 	}

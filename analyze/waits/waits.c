@@ -189,9 +189,9 @@ struct waits_part {
 	bool some_unknown;	 /* next to losses without a number */
 	struct waits_life *life; /* by id, then by time */
 	size_t n_life, cap_life;
-	struct rows *rows;	     /* of measured waits */
-	struct waits_reported *told; /* by those in front of this one */
-	size_t n_told, cap_told;
+	struct rows *rows;		 /* of measured waits */
+	struct waits_reported *reported; /* by those in front of this one */
+	size_t n_reported, cap_reported;
 };
 
 /* A wait that the kernel measured, or a sum of several. */
@@ -206,7 +206,7 @@ struct waits_measured {
 	 * began: of its end it then tells too, or says that it is open or
 	 * uncertain. Of a wait that was under way when recording began it has
 	 * no more than the return, which is not counted. */
-	bool told;
+	bool reported;
 };
 
 struct waits_parts {
@@ -265,11 +265,11 @@ static void waits_part_release(struct waits_part *p)
 	free(p->lost.span);
 	for (size_t i = 0; i < p->n_of; i++)
 		free(p->of[i].span);
-	for (size_t i = 0; i < p->n_told; i++)
-		table_release(&p->told[i].tids);
+	for (size_t i = 0; i < p->n_reported; i++)
+		table_release(&p->reported[i].tids);
 	if (p->rows)
 		rows_stop(p->rows);
-	free_all(p->told, p->of, p->life);
+	free_all(p->reported, p->of, p->life);
 	*p = (struct waits_part){ .kernel = p->kernel,
 				  .measured = p->measured };
 }
@@ -358,7 +358,8 @@ static int waits_load_lives(struct waits_part *p, struct store *db,
 static int waits_add_reported(struct waits_part *p, struct store *db,
 			      const struct causes_capture *by, struct err *err)
 {
-	struct waits_reported *t = mem_add(p->told, p->n_told, p->cap_told);
+	struct waits_reported *t =
+		mem_add(p->reported, p->n_reported, p->cap_reported);
 	struct rows *r;
 
 	*t = (struct waits_reported){ .from = by->begin,
@@ -378,8 +379,8 @@ static bool waits_is_reported(const struct waits_part *p, int64_t tid,
 {
 	uint64_t hash = hash_u64((uint64_t)tid);
 
-	for (size_t i = 0; i < p->n_told; i++) {
-		const struct waits_reported *t = &p->told[i];
+	for (size_t i = 0; i < p->n_reported; i++) {
+		const struct waits_reported *t = &p->reported[i];
 
 		if (from <= t->to && to >= t->from &&
 		    (t->of_all ||
@@ -424,14 +425,14 @@ static void waits_place(struct waits_part *p, struct waits_measured *w,
 	w->sum = !time;
 	w->to = time ? time : w->ns;
 	if (!time) {
-		w->told = waits_is_reported(p, w->tid, p->start, p->end);
+		w->reported = waits_is_reported(p, w->tid, p->start, p->end);
 		return;
 	}
 	if (__builtin_sub_overflow(time, w->ns, &w->from))
 		w->from = INT64_MIN;
 	lower_to(p->start, w->from);
 	raise_to(p->end, time);
-	w->told = waits_is_reported(p, w->tid, w->from, w->from);
+	w->reported = waits_is_reported(p, w->tid, w->from, w->from);
 }
 
 /* Returns 1 and the next measured wait, 0 at the end, or -1 and *err. */
@@ -1023,9 +1024,9 @@ static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 	if (w->now.chosen.rows)
 		chosen = row_cursor_seek(&w->now.chosen, m->event, err);
 	if (chosen <= 0 || !offcpu_takes_state(w->ask.filter->state, -1) ||
-	    m->ns < 0 || (m->told && !m->sum))
+	    m->ns < 0 || (m->reported && !m->sum))
 		return chosen < 0 ? -1 : 0;
-	if (m->told) {
+	if (m->reported) {
 		waits_count(w, &s->mixed, &s->mixed_ns, (uint64_t)m->ns);
 		return 0;
 	}
@@ -1117,7 +1118,7 @@ static int waits_step(struct waits *w, struct err *err)
 		};
 		waits_give(w, &item);
 	} else if (n->wakes && n->next++ == n->n_kept) {
-		waits_give(w, &(struct waits_item){ .kind = WAITS_TOLD });
+		waits_give(w, &(struct waits_item){ .kind = WAITS_ALL });
 	} else {
 		waits_close_part(w);
 		w->at++;

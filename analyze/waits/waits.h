@@ -146,7 +146,7 @@ enum waits_kind {
 	WAITS_MAYBE,
 	/* All waits of a kernel came: waits_causes() is what tells who woke.
 	 */
-	WAITS_TOLD,
+	WAITS_ALL,
 };
 
 struct waits_item {

@@ -85,7 +85,7 @@ struct opt {
 		.kind = OPT_GROUP, .value = (void *)(table)                    \
 	}
 /* The same, but help shows a sentence in their place. */
-#define OPT_GROUP_TOLD(table, sentence)                                        \
+#define OPT_GROUP_SENTENCE(table, sentence)                                    \
 	{                                                                      \
 		.kind = OPT_GROUP, .value = (void *)(table),                   \
 		.help = (sentence)                                             \

@@ -74,7 +74,7 @@ struct request {
 	bool packed, framed;	/* by the reply's head */
 	char refusal[REFUSAL_MAX];
 	size_t n_refusal;
-	char said[CURL_ERROR_SIZE];
+	char message[CURL_ERROR_SIZE];
 	bool broken; /* taking the reply failed: */
 	struct err err;
 	int64_t began;	      /* now_ns() */
@@ -246,7 +246,7 @@ static struct request *request_new(struct clickhouse *c, const char *database,
 	curl.easy_setopt(e, CURLOPT_WRITEDATA, q);
 	curl.easy_setopt(e, CURLOPT_HEADERFUNCTION, request_on_head);
 	curl.easy_setopt(e, CURLOPT_HEADERDATA, q);
-	curl.easy_setopt(e, CURLOPT_ERRORBUFFER, q->said);
+	curl.easy_setopt(e, CURLOPT_ERRORBUFFER, q->message);
 	curl.easy_setopt(e, CURLOPT_HTTPHEADER, q->head);
 	curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl.easy_setopt(e, CURLOPT_PROXY, "");
@@ -269,7 +269,7 @@ static int request_curl_failed(struct request *q, struct err *err)
 {
 	CURLcode rc = q->rc;
 	const char *name = q->c->name;
-	const char *why = q->said[0] ? q->said : curl.easy_strerror(rc);
+	const char *why = q->message[0] ? q->message : curl.easy_strerror(rc);
 
 	q->c->may_pass = rc != CURLE_PEER_FAILED_VERIFICATION &&
 			 rc != CURLE_SSL_CACERT_BADFILE &&

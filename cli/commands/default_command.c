@@ -51,9 +51,9 @@ static const struct opt opts[] = {
 		 "write a page next to the database, and "
 		 "open it in the browser"),
 	OPT_GROUP(align_opts),
-	OPT_GROUP_TOLD(load_opts,
-		       "and those of 'backstitch help ingest' for reading: "
-		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	OPT_GROUP_SENTENCE(load_opts,
+			   "and those of 'backstitch help ingest' for reading: "
+			   "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };
 
@@ -435,19 +435,19 @@ static int look_print_trace(struct store *db, const char *path,
 		return -1;
 	if (events)
 		putchar('\n');
-	int told = threads_print(db, path, events ? rows / 2 : rows, &none);
-	if (told < 0 && none.code != ERR_FORMAT) {
+	int printed = threads_print(db, path, events ? rows / 2 : rows, &none);
+	if (printed < 0 && none.code != ERR_FORMAT) {
 		*err = none;
 		return -1;
 	}
-	if (told > 0 && !events)
+	if (printed > 0 && !events)
 		putchar('\n');
-	if (told && !events && event_rates_print(db, rows, err))
+	if (printed && !events && event_rates_print(db, rows, err))
 		return -1;
-	if (told >= 0 || !events)
+	if (printed >= 0 || !events)
 		putchar('\n');
 	look_go_on(path, wakes);
-	if (told >= 0)
+	if (printed >= 0)
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");
 	if (stacks)

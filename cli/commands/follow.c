@@ -27,9 +27,9 @@ static const struct opt opts[] = {
 		   "the last ten seconds, each second"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_GROUP(align_opts),
-	OPT_GROUP_TOLD(load_opts,
-		       "and those of 'backstitch help ingest' for reading: "
-		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	OPT_GROUP_SENTENCE(load_opts,
+			   "and those of 'backstitch help ingest' for reading: "
+			   "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };
 

@@ -37,9 +37,9 @@ static const struct opt each_filter[] = {
 
 const struct opt filter_opts[] = {
 	OPT_HEADING("Which samples"),
-	OPT_GROUP_TOLD(each_filter,
-		       "--time, --cpu, --pid, --tid, --comm, --cgroup, "
-		       "--event: see 'backstitch help options'"),
+	OPT_GROUP_SENTENCE(each_filter,
+			   "--time, --cpu, --pid, --tid, --comm, --cgroup, "
+			   "--event: see 'backstitch help options'"),
 	{ .kind = OPT_END }
 };
 
@@ -442,13 +442,15 @@ const struct opt ingest_opts[] = {
 	OPT_HEADING("Where files are"),
 	OPT_STRING('i', "input", "FILE", &asked.input,
 		   "what to read, in place of the argument"),
-	OPT_GROUP_TOLD(load_common_opts,
-		       "and for a capture, those of 'backstitch help ingest': "
-		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	OPT_GROUP_SENTENCE(
+		load_common_opts,
+		"and for a capture, those of 'backstitch help ingest': "
+		"--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	OPT_HEADING("Several databases"),
-	OPT_GROUP_TOLD(database_set_opts,
-		       "--from, --to, --since, --last: see 'backstitch help "
-		       "options'"),
+	OPT_GROUP_SENTENCE(
+		database_set_opts,
+		"--from, --to, --since, --last: see 'backstitch help "
+		"options'"),
 	{ .kind = OPT_END }
 };
 
@@ -470,9 +472,9 @@ const struct opt server_opts[] = {
 	OPT_STRING(0, "where", "COND", &asked.where,
 		   "of a server: the runs for which this condition on "
 		   "table run is true, such as \"host = 'web1'\""),
-	OPT_GROUP_TOLD(clickhouse_opts,
-		       "and --password-file, --ca-file, --timeout: see "
-		       "'backstitch help push'"),
+	OPT_GROUP_SENTENCE(clickhouse_opts,
+			   "and --password-file, --ca-file, --timeout: see "
+			   "'backstitch help push'"),
 	{ .kind = OPT_END }
 };
 

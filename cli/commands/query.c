@@ -64,7 +64,7 @@ static void show_place(const char *sql, size_t at)
 /* ---- what was meant */
 
 struct missing {
-	const char *said; /* SQLite's message before the name */
+	const char *message; /* SQLite's message before the name */
 	const char *query;
 };
 
@@ -86,11 +86,11 @@ struct near_names {
 static int missing_name(const struct err *err, char *word, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const char *at = strstr(err->msg, kinds[i].said);
+		const char *at = strstr(err->msg, kinds[i].message);
 
 		if (!at)
 			continue;
-		at += strlen(kinds[i].said);
+		at += strlen(kinds[i].message);
 		/* in "alias.column" the alias is correct */
 		if (strrchr(at, '.'))
 			at = strrchr(at, '.') + 1;

@@ -76,7 +76,7 @@ struct cost_way {
  */
 static int cost_record(struct cost_way *w, int turn, struct err *err)
 {
-	char said[SAID] = "", *save;
+	char output[SAID] = "", *save;
 	struct stat st;
 	struct store *db OWNED_STORE = NULL;
 	struct trust *t = NULL;
@@ -87,11 +87,11 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 	int rc = truncate(w->want.out, 0);
 
 	if (!rc)
-		rc = child_ask(w->plan.argv, said, sizeof(said));
+		rc = child_ask(w->plan.argv, output, sizeof(output));
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	if (rc || stat(w->want.out, &st)) {
-		for (char *line = strtok_r(said, "\n", &save); line;
+		for (char *line = strtok_r(output, "\n", &save); line;
 		     line = strtok_r(NULL, "\n", &save))
 			say("%s\n", line);
 		return err_set(

@@ -65,8 +65,9 @@ static const struct opt opts[] = {
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(server_opts),
 	OPT_HEADING("Commands of their own"),
-	OPT_GROUP_TOLD(none, "--diff, --sched, --latency and --html are the "
-			     "commands diff, sched, latency and page"),
+	OPT_GROUP_SENTENCE(none,
+			   "--diff, --sched, --latency and --html are the "
+			   "commands diff, sched, latency and page"),
 	{ .kind = OPT_END }
 };
 

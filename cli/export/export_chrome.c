@@ -982,8 +982,8 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 		c->left_out++;
 		return 0;
 	}
-	const char *said = payloads_text(c->payloads, e, &len, err);
-	if (!said)
+	const char *print = payloads_text(c->payloads, e, &len, err);
+	if (!print)
 		return -1;
 	tracks_begin_thread(c->tracks, e);
 	json_text(j, "ph", "i");
@@ -991,14 +991,14 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	json_shown(j, "cat", type->name);
 	tracks_time(j, e->time);
 	if (len && payloads_is_message(type->name))
-		json_shown(j, "name", said);
+		json_shown(j, "name", print);
 	else if (t.len)
 		json_members(j, t.text, common);
 	else
 		json_shown(j, "name", type->name);
 	json_object(j, "args");
 	if (len)
-		json_shown(j, "text", said);
+		json_shown(j, "text", print);
 	if (t.len)
 		json_members(j, t.text + common + 1, t.len - common - 1);
 	json_int(j, "event_id", e->id);

@@ -59,7 +59,7 @@ struct watched {
 	size_t n, cap;
 	struct table by_path;
 	uint64_t missed;
-	bool told; /* that the folder cannot be read */
+	bool warned; /* that the folder cannot be read */
 };
 
 static uint64_t watched_hash(const char *path)
@@ -317,10 +317,10 @@ static bool watched_scan(struct watched *w, size_t *waiting)
 					  watched_hash(w->item[i].path),
 					  (uint32_t)i);
 		}
-	} else if (!w->told)
+	} else if (!w->warned)
 		say("backstitch: %s: %s; it is looked at again\n", w->root,
 		    strerror(bad));
-	w->told = bad;
+	w->warned = bad;
 	*waiting = 0;
 	for (size_t i = 0; i < w->n; i++)
 		*waiting += !w->item[i].taken;
@@ -367,7 +367,7 @@ static int watched_link(struct watched *w, uint32_t number, unsigned int index,
 struct top {
 	pid_t pid;	/* 0: it has ended */
 	FILE *messages; /* standard error meanwhile; NULL: none */
-	int said;	/* what it was */
+	int stderr_fd;	/* what it was */
 };
 
 /* Shows the segments in dir. Returns NULL and *err if there is no terminal. */
@@ -384,8 +384,8 @@ static struct top *top_open(const char *dir, struct err *err)
 	/* messages would be on its screen, and gone with the next one */
 	t->messages = tmpfile();
 	/* and the signal that ends the input would end this one too */
-	t->said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
-	if (t->messages && t->said >= 0)
+	t->stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
+	if (t->messages && t->stderr_fd >= 0)
 		dup2(fileno(t->messages), STDERR_FILENO);
 	t->pid = fork();
 	if (!t->pid) {
@@ -414,9 +414,9 @@ static void top_close(struct top *t)
 		kill(t->pid, SIGTERM);
 		waitpid(t->pid, NULL, 0);
 	}
-	if (t->said >= 0) {
-		dup2(t->said, STDERR_FILENO);
-		close(t->said);
+	if (t->stderr_fd >= 0) {
+		dup2(t->stderr_fd, STDERR_FILENO);
+		close(t->stderr_fd);
 	}
 	/* the messages that came meanwhile */
 	if (t->messages) {

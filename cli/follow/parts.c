@@ -94,7 +94,7 @@ struct make {
 	size_t n;
 	uint64_t bytes;
 	uint32_t gone;
-	FILE *said;
+	FILE *messages;
 };
 
 /* Closes all descriptors from 3 on but those in keep[]. */
@@ -122,7 +122,7 @@ static void make_close_others(const int *keep, size_t n)
 static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 {
 	/* not as descriptor 0, which is free once standard input has ended */
-	int said = fcntl(2, F_DUPFD, 3);
+	int messages = fcntl(2, F_DUPFD, 3);
 	int null = open("/dev/null", O_RDWR);
 
 	signal(SIGINT, SIG_IGN);
@@ -132,8 +132,8 @@ static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
-	make_close_others((int[]){ talk, said, folder_lock_fd(c) }, 3);
-	return said < 0 ? NULL : fdopen(said, "w");
+	make_close_others((int[]){ talk, messages, folder_lock_fd(c) }, 3);
+	return messages < 0 ? NULL : fdopen(messages, "w");
 }
 
 static int make_load(struct make *m, const struct worker_opts *o,
@@ -167,7 +167,7 @@ static int make_load(struct make *m, const struct worker_opts *o,
 	 * folder */
 	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
 
-	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
+	fprintf(m->messages, "backstitch: segment %" PRIu32 ": %s%s\n", number,
 		inner ? folder_lock_dir(c) : "", inner ? err.msg + n : err.msg);
 	return err.code == ERR_FORMAT ? MAKE_BAD : STATUS_FAILED;
 }
@@ -192,9 +192,9 @@ static int make_glance(const char *path, struct glance *g, struct err *err)
 
 static struct worker_done make_segment(const struct worker_opts *o,
 				       struct symbolizer_cache *kept,
-				       uint32_t number, FILE *said)
+				       uint32_t number, FILE *messages)
 {
-	struct make m = { .said = said };
+	struct make m = { .messages = messages };
 	struct worker_done done = { .ends = false };
 	struct err err;
 	char name[SEGMENT_NAME], part[SEGMENT_PATH], target[SEGMENT_PATH],
@@ -216,7 +216,8 @@ static struct worker_done make_segment(const struct worker_opts *o,
 		if (n > 0)
 			target[n] = 0;
 		if (stat(part, &st)) {
-			fprintf(said, "backstitch: %s: %s before it was read\n",
+			fprintf(messages,
+				"backstitch: %s: %s before it was read\n",
 				n > 0 ? target : part,
 				errno == ENOENT ? "was removed"
 						: strerror(errno));
@@ -232,9 +233,9 @@ static struct worker_done make_segment(const struct worker_opts *o,
 	    (done.status == STATUS_OK || done.status == STATUS_DAMAGED)) {
 		done.glanced = !make_glance(db, &done.glance, &err);
 		if (!done.glanced)
-			fprintf(said, "backstitch: %s\n", err.msg);
+			fprintf(messages, "backstitch: %s\n", err.msg);
 	}
-	fflush(said);
+	fflush(messages);
 	for (size_t i = 0; i < m.n; i++)
 		free(m.paths[i]);
 	return done;
@@ -285,14 +286,14 @@ static size_t make_objects(void)
 /* Makes the databases of the segments that it is told to. */
 static _Noreturn void make_segments(const struct worker_opts *o, int talk)
 {
-	FILE *said = make_leave_terminal(o->claim, talk);
+	FILE *messages = make_leave_terminal(o->claim, talk);
 	struct symbolizer_cache *kept = symbolizer_cache_new(make_objects());
-	struct worker_done done = { .ends = !said };
+	struct worker_done done = { .ends = !messages };
 	uint32_t number;
 
 	while (!done.ends &&
 	       recv(talk, &number, sizeof(number), 0) == sizeof(number)) {
-		done = make_segment(o, kept, number, said);
+		done = make_segment(o, kept, number, messages);
 		done.ends = make_keeps_too_much();
 		send(talk, &done, sizeof(done), MSG_NOSIGNAL);
 	}

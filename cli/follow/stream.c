@@ -58,7 +58,7 @@ struct stream {
 	bool failed;  /* what comes is not taken */
 	bool broken;  /* nothing tells where the next record of perf is */
 	bool stopped; /* the user wanted an end; the stream goes on */
-	bool told_damage;
+	bool noted_damage;
 	bool heard_any;
 };
 
@@ -232,11 +232,11 @@ static int stream_put_record(struct stream *s, const unsigned char *data,
 	 * databases too. */
 	struct err first;
 
-	if (!s->told_damage && perf_cut_damaged(s->perf, &first)) {
+	if (!s->noted_damage && perf_cut_damaged(s->perf, &first)) {
 		say("backstitch: %s; its segment has it, and later ones lack what it "
 		    "told\n",
 		    first.msg);
-		s->told_damage = s->damaged = true;
+		s->noted_damage = s->damaged = true;
 	}
 	if (!perf_cut_may_end(s->perf))
 		return 0;
@@ -258,10 +258,10 @@ static int stream_put_damage(struct stream *s, enum perf_cut_mark mark,
 		say("backstitch: %s; the stream ends there, as nothing tells "
 		    "where its next record is\n",
 		    why->msg);
-	else if (!s->told_damage)
+	else if (!s->noted_damage)
 		say("backstitch: %s; what is not compressed goes on\n",
 		    why->msg);
-	s->damaged = s->told_damage = true;
+	s->damaged = s->noted_damage = true;
 	s->broken |= mark == PERF_CUT_BROKEN;
 	return 0;
 }

@@ -104,7 +104,7 @@ void session_folders_release(struct session_folders *c)
 	arena_release(&c->own);
 }
 
-#define UNPACKED_TOLD 5 /* captures of an archive that a message names */
+#define UNPACKED_SHOWN 5 /* captures of an archive that a message names */
 
 /* It is unpacked to FOLDER/INDEX. */
 struct unpacked_archive {
@@ -268,9 +268,9 @@ static void unpacked_tell(const struct unpacked *u, char *const *list, size_t n,
 	for (size_t i = 0; i < n && len < sizeof(text); i++)
 		len += (size_t)snprintf(
 			text + len, sizeof(text) - len,
-			i < UNPACKED_TOLD ? "%s '%.40s'" : "%s", i ? "," : "",
-			i < UNPACKED_TOLD ? unpacked_member(u, list[i])
-					  : "...");
+			i < UNPACKED_SHOWN ? "%s '%.40s'" : "%s", i ? "," : "",
+			i < UNPACKED_SHOWN ? unpacked_member(u, list[i])
+					   : "...");
 	err_set(err, code, "%s", text);
 }
 

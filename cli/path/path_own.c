@@ -96,18 +96,18 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	json_int_or_null(j, "on_cpu_tid", on_cpu, on_cpu >= 0);
 	if (s->state == CHAIN_READY || s->state == CHAIN_THROTTLED ||
 	    s->state == CHAIN_HELD) {
-		const struct limits_told told = chain_held(r->proofs, s);
+		const struct limits_answer held = chain_held(r->proofs, s);
 
 		json_object(j, "limits");
-		json_bool(j, "known", told.known && !told.cgroup);
-		json_text(j, "cgroup", told.cgroup);
-		json_bool(j, "frozen", told.frozen);
-		json_int(j, "periods", told.periods);
-		json_int(j, "throttled", told.throttled);
-		json_int(j, "stolen_ns", told.stolen);
-		json_text(j, "cpus", told.cpus);
-		json_int_or_null(j, "idle_cpu", told.idle, told.idle >= 0);
-		json_bool(j, "real_time", told.real_time);
+		json_bool(j, "known", held.known && !held.cgroup);
+		json_text(j, "cgroup", held.cgroup);
+		json_bool(j, "frozen", held.frozen);
+		json_int(j, "periods", held.periods);
+		json_int(j, "throttled", held.throttled);
+		json_int(j, "stolen_ns", held.stolen);
+		json_text(j, "cpus", held.cpus);
+		json_int_or_null(j, "idle_cpu", held.idle, held.idle >= 0);
+		json_bool(j, "real_time", held.real_time);
 		json_end(j);
 	}
 	if (files_call(r->files, timeline_tid(r->t, s->thread), s->from, s->to,

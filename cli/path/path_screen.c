@@ -20,13 +20,13 @@
 /* ---- the first lines */
 
 struct path_loss_count {
-	uint64_t told;	 /* losses that the capture reports */
-	uint64_t silent; /* without a loss */
-	bool tasks;	 /* those of silent tasks */
-	uint64_t n;	 /* records */
-	bool open;	 /* before the first or after the last record */
-	bool between;	 /* two captures */
-	bool unknown;	 /* some have no number */
+	uint64_t reported; /* losses that the capture reports */
+	uint64_t silent;   /* without a loss */
+	bool tasks;	   /* those of silent tasks */
+	uint64_t n;	   /* records */
+	bool open;	   /* before the first or after the last record */
+	bool between;	   /* two captures */
+	bool unknown;	   /* some have no number */
 };
 
 /* Whether a loss that no capture tells is the time between two of them, in
@@ -53,7 +53,7 @@ static struct path_loss_count path_count_losses(const struct path_run *r,
 		else if (!l->id)
 			c.open = true;
 		else
-			c.told++;
+			c.reported++;
 		c.unknown |= l->n < 0;
 		c.n += l->n > 0 ? (uint64_t)l->n : 0;
 	}
@@ -111,21 +111,21 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 
 	if (blind)
 		fprintf(out, "\n%s", blind);
-	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
+	if (!c.reported && !c.silent && !c.tasks && !c.open && !c.between) {
 		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
 		return;
 	}
 	/* the premise, which is shown on demand, names them */
 	c.tasks &= !r->ask || r->ask->premises || !premise.words;
-	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
+	if (!c.reported && !c.silent && !c.tasks && !c.open && !c.between) {
 		putc('\n', out);
 		return;
 	}
 	fputs("\nin this time: ", out);
-	if (c.told) {
+	if (c.reported) {
 		parts++;
-		fprintf(out, "%s loss%s", HUMAN_GROUPED(c.told),
-			c.told == 1 ? "" : "es");
+		fprintf(out, "%s loss%s", HUMAN_GROUPED(c.reported),
+			c.reported == 1 ? "" : "es");
 		if (c.n && !c.unknown)
 			fprintf(out, " (%s)", HUMAN_NOUN(c.n, "record"));
 	}
@@ -573,7 +573,7 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 	else if (!(r->t->types & TIMELINE_HAS_WAKING))
 		fputs("\nto know more: record sched:sched_waking too\n",
 		      stdout);
-	else if (path_count_losses(r, from, to).told)
+	else if (path_count_losses(r, from, to).reported)
 		path_put_cure(r->causes->kernel->capture->larger);
 	else if (causes_premise(r->causes).cure)
 		path_put_cure(causes_premise(r->causes).cure);

@@ -466,26 +466,26 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	struct offcpu_sums waits;
 	struct wall_intervals intervals = { 0 };
 
-	bool told = false;
+	bool loaded = false;
 
 	if (db)
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
-		told = !drawing_facts(d, db, err);
-	if (told && d->opts->wall)
+		loaded = !drawing_facts(d, db, err);
+	if (loaded && d->opts->wall)
 		trust_of_waits(d->trust);
-	if (told && d->opts->wall)
-		told = (d->event = wall_load(db, path, d->opts->filter,
-					     d->stacks, 0, &waits, err)) >= 0;
-	else if (told && pairs)
-		told = (d->event = wall_load_intervals(
-				db, path, d->opts->filter, pairs, d->stacks,
-				&intervals, NULL, NULL, err)) >= 0;
-	else if (told)
-		told = !traced_add_to(db, path, d->opts->filter, d->stacks,
-				      err);
+	if (loaded && d->opts->wall)
+		loaded = (d->event = wall_load(db, path, d->opts->filter,
+					       d->stacks, 0, &waits, err)) >= 0;
+	else if (loaded && pairs)
+		loaded = (d->event = wall_load_intervals(
+				  db, path, d->opts->filter, pairs, d->stacks,
+				  &intervals, NULL, NULL, err)) >= 0;
+	else if (loaded)
+		loaded = !traced_add_to(db, path, d->opts->filter, d->stacks,
+					err);
 	store_close(db);
-	if (!told)
+	if (!loaded)
 		return -1;
 	if (calls)
 		d->event = (int)stacks_add_event(
@@ -731,7 +731,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	struct offcpu_sums sums;
 	int rc = -1;
 
-	bool told = false;
+	bool loaded = false;
 
 	if (db)
 		d->stacks = stacks_load(db, &so, err);
@@ -749,14 +749,14 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 			if (item.kind == WAITS_WAIT)
 				flame_offcpu_take_wait(&g, &item.wait);
 		waits_close(w, &sums);
-		told = !next;
+		loaded = !next;
 		wait_causes_free(causes);
-		told = told && !drawing_facts(d, db, err);
-		if (told)
+		loaded = loaded && !drawing_facts(d, db, err);
+		if (loaded)
 			trust_of_waits(d->trust);
 	}
 	store_close(db);
-	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))
+	if (loaded && !flame_offcpu_draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);
 	if (!rc) {
 		drawing_say(d,

@@ -539,20 +539,20 @@ bool plan_is_over(const struct plan *p)
 /* ---- what perf refuses */
 
 /* Prints what perf said, and sets what to do. */
-static int plan_refused(const struct plan *p, char *said, struct err *err)
+static int plan_refused(const struct plan *p, char *output, struct err *err)
 {
-	bool denied = strstr(said, "ermission") ||
-		      strstr(said, "not permitted") ||
-		      strstr(said, "perf_event_paranoid");
+	bool denied = strstr(output, "ermission") ||
+		      strstr(output, "not permitted") ||
+		      strstr(output, "perf_event_paranoid");
 	char *save;
 
-	for (char *line = strtok_r(said, "\n", &save); line;
+	for (char *line = strtok_r(output, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save))
 		say("perf: %s\n", line);
 	return err_set(
 		err, ERR_IO, "%s",
-		!denied && *said ? "perf does not record this; its reason is "
-				   "above"
+		!denied && *output ? "perf does not record this; its reason is "
+				     "above"
 		: !denied      ? "perf does not record this and says nothing; "
 				 "'perf record -v' may say why"
 		: !geteuid()   ? "perf may not record here, although this is "
@@ -572,7 +572,7 @@ static int plan_refused(const struct plan *p, char *said, struct err *err)
 /* ---- trials */
 
 /* What perf says, and perf evlist -v of what the kernel accepted. */
-static char plan_said[SAID], plan_attrs[SAID];
+static char perf_said[SAID], plan_attrs[SAID];
 
 /* Records to `file`. Returns whether perf does that in this way. */
 static bool plan_try(struct plan *p, const char *file,
@@ -586,7 +586,7 @@ static bool plan_try(struct plan *p, const char *file,
 	*learned = (struct last_recording){ .cut = false };
 	plan_attrs[0] = '\0';
 	plan_build(p, file);
-	if (child_ask(p->argv, plan_said, sizeof(plan_said)))
+	if (child_ask(p->argv, perf_said, sizeof(perf_said)))
 		return false;
 	if (child_ask(evlist, plan_attrs, sizeof(plan_attrs)))
 		plan_attrs[0] = '\0';
@@ -681,22 +681,22 @@ static int plan_find(struct plan *p, bool frames, struct err *err)
 					  : "",
 				    other ?: "");
 			return 0;
-		} else if (!p->no_ids && (strstr(plan_said, "buildid-mmap") ||
-					  strstr(plan_said, "build id")))
+		} else if (!p->no_ids && (strstr(perf_said, "buildid-mmap") ||
+					  strstr(perf_said, "build id")))
 			p->no_ids = true;
-		else if (!p->bpf_waits && strstr(plan_said, "no-bpf-event"))
+		else if (!p->bpf_waits && strstr(perf_said, "no-bpf-event"))
 			p->bpf_waits = true;
 		else if (p->want->waits && !p->no_disks &&
-			 strstr(plan_said, "block:"))
+			 strstr(perf_said, "block:"))
 			p->no_disks = true;
 		else if (p->megabytes && !p->want->megabytes &&
-			 (strstr(plan_said, "mlock") ||
-			  strstr(plan_said, "mmap")))
+			 (strstr(perf_said, "mlock") ||
+			  strstr(perf_said, "mmap")))
 			p->megabytes = 0;
 		else if (!p->want->event && !strcmp(p->event, "cycles"))
 			p->event = "cpu-clock";
 		else
-			return plan_refused(p, plan_said, err);
+			return plan_refused(p, perf_said, err);
 	}
 }
 

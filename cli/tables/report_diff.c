@@ -450,17 +450,17 @@ static void report_diff_print_rows(struct report_diff *rp)
 		grid_write(g, rp->o->format, stdout);
 	if (people) {
 		/* Says why rows are "unknown": the first n of `order`. */
-		const char *said = NULL;
+		const char *last = NULL;
 
 		for (size_t i = 0; i < n; i++) {
 			const char *why = rp->d->row[order[i]].unknown;
 
-			if (!why || (said && !strcmp(why, said)))
+			if (!why || (last && !strcmp(why, last)))
 				continue;
-			printf("%sunknown: %s", said ? "; " : "\n", why);
-			said = why;
+			printf("%sunknown: %s", last ? "; " : "\n", why);
+			last = why;
 		}
-		if (said)
+		if (last)
 			putchar('\n');
 	}
 	if (people && n < all)

@@ -31,7 +31,7 @@ static struct {
 	SCREEN *screen; /* NULL: no terminal is used */
 	FILE *in, *out;
 	FILE *messages; /* standard error meanwhile; NULL: none */
-	int said;	/* what it was */
+	int stderr_fd;	/* what it was */
 	bool color, utf8;
 } cells;
 
@@ -193,8 +193,8 @@ int cells_open(struct err *err)
 	 * back. */
 	fflush(stderr);
 	cells.messages = tmpfile();
-	cells.said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
-	if (cells.messages && cells.said >= 0)
+	cells.stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
+	if (cells.messages && cells.stderr_fd >= 0)
 		dup2(fileno(cells.messages), STDERR_FILENO);
 	atexit(cells_close);
 	return 0;
@@ -213,9 +213,9 @@ void cells_close(void)
 	size_t n;
 
 	fflush(stderr);
-	if (cells.said >= 0) {
-		dup2(cells.said, STDERR_FILENO);
-		close(cells.said);
+	if (cells.stderr_fd >= 0) {
+		dup2(cells.stderr_fd, STDERR_FILENO);
+		close(cells.stderr_fd);
 	}
 	if (!cells.messages)
 		return;

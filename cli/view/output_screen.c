@@ -22,7 +22,7 @@
 #define MESSAGE "backstitch: "
 #define STEP 8 /* columns that arrows move by */
 
-struct said {
+struct printed {
 	struct screen screen;
 	enum printed_kind kind;
 	char **argv;
@@ -40,14 +40,14 @@ struct said {
 
 /* ---- lines */
 
-static const char *printed_text(const struct said *s, size_t at)
+static const char *printed_text(const struct printed *s, size_t at)
 {
 	return at < s->list.n ? s->text + s->line[at].text : "";
 }
 
 /* Returns a value of the JSON in front of a line, from its first byte on; NULL:
  * it has none. A quote in a string is escaped, so that only a key is found. */
-static const char *printed_value(const struct said *s, size_t at,
+static const char *printed_value(const struct printed *s, size_t at,
 				 const char *key)
 {
 	char name[40];
@@ -61,7 +61,7 @@ static const char *printed_value(const struct said *s, size_t at,
 
 /* Returns the share of samples that an instruction has; 0: none, or the line is
  * no instruction. */
-static double printed_share(const struct said *s, size_t at)
+static double printed_share(const struct printed *s, size_t at)
 {
 	const char *samples = printed_value(s, at, "samples");
 	const char *share = printed_value(s, at, "percent");
@@ -71,7 +71,7 @@ static double printed_share(const struct said *s, size_t at)
 
 /* Puts the cursor on the first line of the last chain: chains are apart by an
  * empty line, and have one after their head. */
-static void printed_to_last(struct said *s)
+static void printed_to_last(struct printed *s)
 {
 	for (size_t i = s->list.n; i > 0; i--)
 		if (strstr(printed_text(s, i - 1), " took ")) {
@@ -82,7 +82,7 @@ static void printed_to_last(struct said *s)
 }
 
 /* Puts the cursor on the first row of a table. */
-static void printed_to_row(struct said *s)
+static void printed_to_row(struct printed *s)
 {
 	for (size_t i = 0; i < s->list.n; i++)
 		if (s->line[i].json != s->line[i].text) {
@@ -92,7 +92,7 @@ static void printed_to_row(struct said *s)
 }
 
 /* Puts the cursor on the instruction with most samples. */
-static void printed_to_hottest(struct said *s)
+static void printed_to_hottest(struct printed *s)
 {
 	double most = 0;
 
@@ -105,20 +105,20 @@ static void printed_to_hottest(struct said *s)
 }
 
 /* Where the cursor is once all came, unless it was moved. */
-static void (*const printed_start_at[])(struct said *s) = {
-	[SAID_TEXT] = NULL,
-	[SAID_CODE] = printed_to_hottest,
-	[SAID_THREADS] = printed_to_row,
-	[SAID_WAITS] = printed_to_row,
-	[SAID_CHAINS] = printed_to_last,
-	[SAID_KINDS] = printed_to_row,
-	[SAID_NAMES] = printed_to_row,
-	[SAID_DIFF] = NULL,
+static void (*const printed_start_at[])(struct printed *s) = {
+	[PRINTED_TEXT] = NULL,
+	[PRINTED_CODE] = printed_to_hottest,
+	[PRINTED_THREADS] = printed_to_row,
+	[PRINTED_WAITS] = printed_to_row,
+	[PRINTED_CHAINS] = printed_to_last,
+	[PRINTED_KINDS] = printed_to_row,
+	[PRINTED_NAMES] = printed_to_row,
+	[PRINTED_DIFF] = NULL,
 };
 
 /* ---- the other process */
 
-static int printed_start(struct said *s, struct err *err)
+static int printed_start(struct printed *s, struct err *err)
 {
 	int fd[2];
 
@@ -153,7 +153,7 @@ static int printed_start(struct said *s, struct err *err)
 	return 0;
 }
 
-static void printed_end(struct said *s)
+static void printed_end(struct printed *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
@@ -166,7 +166,7 @@ static void printed_end(struct said *s)
 }
 
 /* Begins the next line at text[next]. */
-static void printed_end_line(struct said *s, size_t next)
+static void printed_end_line(struct printed *s, size_t next)
 {
 	*mem_add(s->line, s->n_line, s->cap_line) =
 		(struct printed_line){ next, next };
@@ -174,7 +174,7 @@ static void printed_end_line(struct said *s, size_t next)
 }
 
 /* Messages are longer than the screen is wide. */
-static void printed_wrap_message(struct said *s)
+static void printed_wrap_message(struct printed *s)
 {
 	size_t columns = (size_t)cells_columns();
 	char *line = s->text + s->line[s->list.n].text;
@@ -196,7 +196,7 @@ static void printed_wrap_message(struct said *s)
 
 /* Finds the lines in what came from `from` on. The text is kept with a 0 in
  * place of each line feed. */
-static void printed_take_lines(struct said *s, size_t from)
+static void printed_take_lines(struct printed *s, size_t from)
 {
 	for (size_t i = from; i < s->len; i++) {
 		if (s->text[i] != '\n')
@@ -204,7 +204,7 @@ static void printed_take_lines(struct said *s, size_t from)
 		s->text[i] = '\0';
 		/* Takes the JSON off a line; other tabs are shown as blanks. */
 		char *line = s->text + s->line[s->list.n].text;
-		char *tab = *line == '{' && s->kind != SAID_TEXT
+		char *tab = *line == '{' && s->kind != PRINTED_TEXT
 				    ? strchr(line, '\t')
 				    : NULL;
 
@@ -222,7 +222,7 @@ static void printed_take_lines(struct said *s, size_t from)
 
 static bool printed_wait(struct screen *screen)
 {
-	struct said *s = (void *)screen;
+	struct printed *s = (void *)screen;
 
 	while (s->fd >= 0) {
 		size_t from = s->len;
@@ -247,20 +247,20 @@ static bool printed_wait(struct screen *screen)
 
 /* ---- drawing */
 
-static enum cells_style printed_style(const struct said *s, size_t at)
+static enum cells_style printed_style(const struct printed *s, size_t at)
 {
 	double share = printed_share(s, at);
 
 	if (at == s->list.at)
 		return CELLS_CHOSEN;
-	if (s->kind == SAID_CODE && share > 0)
+	if (s->kind == PRINTED_CODE && share > 0)
 		return share >= 5 ? CELLS_HOT : CELLS_WARM;
 	return CELLS_PLAIN;
 }
 
 static void printed_draw(struct screen *screen, const struct area *a)
 {
-	struct said *s = (void *)screen;
+	struct printed *s = (void *)screen;
 
 	list_fit(&s->list, a->rows);
 	for (int i = 0; i < a->rows; i++) {
@@ -294,7 +294,7 @@ static char *printed_string(const char *json)
 }
 
 /* Asks for the code that the line calls. */
-static void printed_follow_call(const struct said *s, struct reply *out)
+static void printed_follow_call(const struct printed *s, struct reply *out)
 {
 	const char *name = printed_value(s, s->list.at, "target_symbol");
 
@@ -306,7 +306,7 @@ static void printed_follow_call(const struct said *s, struct reply *out)
 }
 
 /* Returns which row of its table the cursor is on, from 1. */
-static size_t printed_rank(const struct said *s)
+static size_t printed_rank(const struct printed *s)
 {
 	size_t n = 0;
 
@@ -315,7 +315,7 @@ static size_t printed_rank(const struct said *s)
 	return n;
 }
 
-static void printed_follow_row(const struct said *s, struct reply *out)
+static void printed_follow_row(const struct printed *s, struct reply *out)
 {
 	const char *tid = printed_value(s, s->list.at, "tid");
 
@@ -324,11 +324,11 @@ static void printed_follow_row(const struct said *s, struct reply *out)
 		return;
 	}
 	out->thread = mem_dup(tid, strspn(tid, "0123456789"));
-	out->wait = s->kind == SAID_WAITS ? printed_rank(s) : 0;
+	out->wait = s->kind == PRINTED_WAITS ? printed_rank(s) : 0;
 }
 
 /* Asks for the intervals of a kind, or of a name. */
-static void printed_follow_kind(const struct said *s, struct reply *out)
+static void printed_follow_kind(const struct printed *s, struct reply *out)
 {
 	const char *kind = printed_value(s, s->list.at, "kind");
 	const char *name = printed_value(s, s->list.at, "name");
@@ -338,17 +338,17 @@ static void printed_follow_kind(const struct said *s, struct reply *out)
 		return;
 	}
 	out->kind = printed_string(kind);
-	out->name = s->kind == SAID_NAMES ? printed_string(name) : NULL;
+	out->name = s->kind == PRINTED_NAMES ? printed_string(name) : NULL;
 }
 
 static bool printed_key(struct screen *screen, int key, const struct area *a,
 			struct reply *out)
 {
-	struct said *s = (void *)screen;
+	struct printed *s = (void *)screen;
 
 	if (list_key(&s->list, key, a->rows))
 		return true;
-	if (s->kind == SAID_DIFF && key > 0 && key < 128 &&
+	if (s->kind == PRINTED_DIFF && key > 0 && key < 128 &&
 	    strchr(DIFF_KEYS, key)) {
 		out->diff = key;
 		return true;
@@ -363,21 +363,21 @@ static bool printed_key(struct screen *screen, int key, const struct area *a,
 		s->left -= STEP;
 		return true;
 	case CELLS_ENTER:
-		if (s->kind == SAID_CODE)
+		if (s->kind == PRINTED_CODE)
 			printed_follow_call(s, out);
-		else if (s->kind == SAID_THREADS || s->kind == SAID_WAITS)
+		else if (s->kind == PRINTED_THREADS || s->kind == PRINTED_WAITS)
 			printed_follow_row(s, out);
-		else if (s->kind == SAID_KINDS || s->kind == SAID_NAMES)
+		else if (s->kind == PRINTED_KINDS || s->kind == PRINTED_NAMES)
 			printed_follow_kind(s, out);
 		return true;
 	case 'w':
-		if (s->kind != SAID_THREADS)
+		if (s->kind != PRINTED_THREADS)
 			return false;
 		printed_follow_row(s, out);
 		out->sums = true;
 		return true;
 	case 'o':
-		if (s->kind != SAID_CODE)
+		if (s->kind != PRINTED_CODE)
 			return false;
 		/* Asks for the next function of the name whose code is
 		 * shown. */
@@ -391,7 +391,7 @@ static bool printed_key(struct screen *screen, int key, const struct area *a,
 		return true;
 	case 'n':
 	case 'p':
-		if (s->kind != SAID_CODE)
+		if (s->kind != PRINTED_CODE)
 			return false;
 		(void)list_find(&s->list, key == 'p', at,
 				printed_share(s, at) >= 0.5);
@@ -403,7 +403,7 @@ static bool printed_key(struct screen *screen, int key, const struct area *a,
 
 static bool printed_find(struct screen *screen, const char *text, bool back)
 {
-	struct said *s = (void *)screen;
+	struct printed *s = (void *)screen;
 
 	return !*text || list_find(&s->list, back, at,
 				   strstr(printed_text(s, at), text) != NULL);
@@ -412,7 +412,7 @@ static bool printed_find(struct screen *screen, const char *text, bool back)
 static void printed_copy_line(struct screen *screen, const char **argv,
 			      size_t max)
 {
-	struct said *s = (void *)screen;
+	struct printed *s = (void *)screen;
 	size_t n = 0;
 
 	/* without the name of the program */
@@ -423,7 +423,7 @@ static void printed_copy_line(struct screen *screen, const char **argv,
 
 static void printed_free(struct screen *screen)
 {
-	struct said *s = (void *)screen;
+	struct printed *s = (void *)screen;
 
 	printed_end(s);
 	for (size_t i = 0; s->argv[i]; i++)
@@ -431,7 +431,7 @@ static void printed_free(struct screen *screen)
 	free_all(s->argv, s->text, s->line, s->screen.title, s);
 }
 
-#define SAID_OPS(keys_)                                                        \
+#define PRINTED_OPS(keys_)                                                     \
 	{                                                                      \
 		.keys = (keys_), .draw = printed_draw, .key = printed_key,     \
 		.find = printed_find, .line = printed_copy_line,               \
@@ -439,23 +439,24 @@ static void printed_free(struct screen *screen)
 	}
 
 static const struct screen_ops printed_ops[] = {
-	[SAID_TEXT] = SAID_OPS("arrows move"),
-	[SAID_CODE] = SAID_OPS(
+	[PRINTED_TEXT] = PRINTED_OPS("arrows move"),
+	[PRINTED_CODE] = PRINTED_OPS(
 		"n p next hot one  o other of this name  Enter follow the call"),
-	[SAID_THREADS] =
-		SAID_OPS("Enter waits of the thread  w by cause and place"),
-	[SAID_WAITS] = SAID_OPS("Enter why it took so long"),
-	[SAID_CHAINS] = SAID_OPS("arrows move"),
-	[SAID_KINDS] = SAID_OPS("Enter by name"),
-	[SAID_NAMES] = SAID_OPS("Enter the longest"),
-	[SAID_DIFF] = SAID_OPS("s samples  w time by wall  o waits  e by who "
-			       "ended them  l latency  r ready"),
+	[PRINTED_THREADS] =
+		PRINTED_OPS("Enter waits of the thread  w by cause and place"),
+	[PRINTED_WAITS] = PRINTED_OPS("Enter why it took so long"),
+	[PRINTED_CHAINS] = PRINTED_OPS("arrows move"),
+	[PRINTED_KINDS] = PRINTED_OPS("Enter by name"),
+	[PRINTED_NAMES] = PRINTED_OPS("Enter the longest"),
+	[PRINTED_DIFF] =
+		PRINTED_OPS("s samples  w time by wall  o waits  e by who "
+			    "ended them  l latency  r ready"),
 };
 
 struct screen *printed_screen(enum printed_kind kind, const char *title,
 			      const char *const *argv, struct err *err)
 {
-	struct said *s = mem_new(1, sizeof(*s));
+	struct printed *s = mem_new(1, sizeof(*s));
 	size_t n = 0;
 
 	while (argv[n])

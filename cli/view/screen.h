@@ -71,14 +71,15 @@ struct screen *flame_screen(struct sums *s);
 
 /* What lines of a command's output lead to. */
 enum printed_kind {
-	SAID_TEXT,
-	SAID_CODE,    /* of annotate: calls to the code of what they call */
-	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
-	SAID_WAITS,   /* of path --waits: to the chain of a wait */
-	SAID_CHAINS,  /* of path --worst: the last chain is asked for */
-	SAID_KINDS,   /* of 'latency --by kind': to the names of one */
-	SAID_NAMES,   /* of 'latency': to the longest with a name */
-	SAID_DIFF,    /* of 'diff': to another table of the comparison */
+	PRINTED_TEXT,
+	PRINTED_CODE,	 /* of annotate: calls to the code of what they call */
+	PRINTED_THREADS, /* a table with the column "Tid": to a thread's waits
+			  */
+	PRINTED_WAITS,	 /* of path --waits: to the chain of a wait */
+	PRINTED_CHAINS,	 /* of path --worst: the last chain is asked for */
+	PRINTED_KINDS,	 /* of 'latency --by kind': to the names of one */
+	PRINTED_NAMES,	 /* of 'latency': to the longest with a name */
+	PRINTED_DIFF,	 /* of 'diff': to another table of the comparison */
 };
 #define DIFF_KEYS "swoelr"
 

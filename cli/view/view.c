@@ -152,7 +152,7 @@ static void view_open_code(struct view *v, const char *function, size_t nth)
 	const char *const behind[] = { function, NULL };
 
 	snprintf(number, sizeof(number), "%zu", nth);
-	view_open_printed(v, SAID_CODE, function, before, behind);
+	view_open_printed(v, PRINTED_CODE, function, before, behind);
 }
 
 /* ---- drawing */
@@ -311,25 +311,29 @@ static const struct {
 	} needs;
 } view_outputs[] = {
 	{ '5',
-	  SAID_THREADS,
+	  PRINTED_THREADS,
 	  "threads",
 	  { "sched", "--limit", "0" },
 	  NEEDS_SWITCHES },
 	{ '5',
-	  SAID_THREADS,
+	  PRINTED_THREADS,
 	  "threads",
 	  { "report", "--off-cpu", "--sort", "comm", "--limit", "0" },
 	  NEEDS_WAITS },
 	{ '5',
-	  SAID_TEXT,
+	  PRINTED_TEXT,
 	  "threads",
 	  { "report", "--sort", "comm,tid", "--limit", "0" },
 	  NEEDS_NOTHING },
-	{ '6', SAID_TEXT, "what was lost", { "check", "-v" }, NEEDS_NOTHING },
-	{ '7', SAID_TEXT, "events", { "script" }, NEEDS_NOTHING },
-	{ '8', SAID_TEXT, "what is in it", { "info" }, NEEDS_NOTHING },
+	{ '6',
+	  PRINTED_TEXT,
+	  "what was lost",
+	  { "check", "-v" },
+	  NEEDS_NOTHING },
+	{ '7', PRINTED_TEXT, "events", { "script" }, NEEDS_NOTHING },
+	{ '8', PRINTED_TEXT, "what is in it", { "info" }, NEEDS_NOTHING },
 	{ '9',
-	  SAID_KINDS,
+	  PRINTED_KINDS,
 	  "latency",
 	  { "latency", "--by", "kind", "--limit", "0" },
 	  NEEDS_NOTHING },
@@ -522,7 +526,8 @@ static void view_open_diff(struct view *v, int key)
 	argv[n] = NULL;
 	while (v->n > 1)
 		view_leave(v);
-	view_push(v, printed_screen(SAID_DIFF, view_diffs[i].title, argv, &err),
+	view_push(v,
+		  printed_screen(PRINTED_DIFF, view_diffs[i].title, argv, &err),
 		  &err);
 }
 
@@ -710,7 +715,7 @@ static void view_key_common(struct view *v, int key)
 		static const char *const argv[] = { "help", "keys", NULL };
 		struct err err = { 0 };
 
-		view_push(v, printed_screen(SAID_TEXT, "help", argv, &err),
+		view_push(v, printed_screen(PRINTED_TEXT, "help", argv, &err),
 			  &err);
 	} else
 		view_open_output(v, key == 't' ? '5' : key);
@@ -731,7 +736,7 @@ static void view_take_reply(struct view *v, struct reply *r)
 
 		snprintf(title, sizeof(title), "thread %s off the CPU",
 			 r->thread);
-		view_open_printed(v, SAID_TEXT, title, before, nothing);
+		view_open_printed(v, PRINTED_TEXT, title, before, nothing);
 	} else if (r->thread) {
 		/* Opens the waits of a thread, or why one of them took so
 		 * long. */
@@ -747,8 +752,8 @@ static void view_take_reply(struct view *v, struct reply *r)
 			before[3] = "--worst";
 			before[4] = rank;
 		}
-		view_open_printed(v, r->wait ? SAID_CHAINS : SAID_WAITS, head,
-				  before, nothing);
+		view_open_printed(v, r->wait ? PRINTED_CHAINS : PRINTED_WAITS,
+				  head, before, nothing);
 	}
 	if (r->kind) {
 		const char *before[] = { "latency", "--kind", r->kind,
@@ -761,8 +766,8 @@ static void view_take_reply(struct view *v, struct reply *r)
 			 r->name ? " of " : "", r->name ? r->name : "");
 		if (r->name)
 			before[5] = "--worst";
-		view_open_printed(v, r->name ? SAID_THREADS : SAID_NAMES, title,
-				  before, nothing);
+		view_open_printed(v, r->name ? PRINTED_THREADS : PRINTED_NAMES,
+				  title, before, nothing);
 	}
 	free_all(r->code, r->thread, r->kind, r->name);
 }

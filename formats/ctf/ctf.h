@@ -228,10 +228,10 @@ struct ctf_pending {
 
 /* The mapping at a base address of a process. */
 struct ctf_mapped {
-	uint64_t len;	   /* 0: unmapped */
-	uint64_t what;	   /* hash of length, path and build-id */
-	uint32_t n_open;   /* dlopen() minus dlclose() */
-	bool told_of_load; /* load was recorded, so unload will be, too */
+	uint64_t len;	    /* 0: unmapped */
+	uint64_t what;	    /* hash of length, path and build-id */
+	uint32_t n_open;    /* dlopen() minus dlclose() */
+	bool load_recorded; /* load was recorded, so unload will be, too */
 };
 
 struct ctf_trace;
@@ -275,11 +275,11 @@ struct ctf {
 	struct place *place;
 	const struct place **places;
 	size_t cap_place, cap_places;
-	struct told_tasks told; /* names that became records */
+	struct known_tasks known; /* names that became records */
 	struct ctf_mapped *mapped;
 	size_t n_mapped, cap_mapped;
 	struct table by_base; /* mapped, by process and base */
-	bool told_kernel;
+	bool kernel_noted;
 	size_t n_on_cpu;	  /* sum of n_cpu */
 	struct ctf_trace *giving; /* ctf_next() returns its due; NULL: none */
 };
@@ -317,7 +317,7 @@ struct ctf_trace {
 	bool kernel_is_high; /* the kernel had an address from 2^63 on */
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
-	struct told_tasks told; /* names that became items */
+	struct known_tasks known; /* names that became items */
 };
 
 /* ---- file.c */
@@ -399,14 +399,14 @@ struct ctf_stream {
 	uint64_t back;
 	/* The same, as it said them; in this file. */
 	uint64_t class_id, id, printed_end, printed_last; /* its last event */
-	bool has_said, has_id, has_said_end, has_cpu;
+	bool has_ids, has_id, has_printed_end, has_cpu;
 	int32_t printed_cpu;
 	/* The name that a context had last, and its thread: it still is the
 	 * thread's if as many names were given as then. */
-	uint64_t n_told;
-	int32_t told_tid;
-	uint32_t told_len;
-	char told_name[COMM_LEN + 1];
+	uint64_t n_named;
+	int32_t named_tid;
+	uint32_t named_len;
+	char named[COMM_LEN + 1];
 };
 
 /* Makes streams of ctf->file. */

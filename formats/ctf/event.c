@@ -197,20 +197,20 @@ static void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
 
 	/* Is it the name that the stream's last event had, and nothing has
 	 * given another since? Nearly all names are. */
-	const size_t n = s->told_len;
+	const size_t n = s->named_len;
 
-	if (s->n_told == s->trace->told.n_changed && s->told_tid == tid &&
-	    n <= name.n && !memcmp(name.p, s->told_name, n) &&
+	if (s->n_named == s->trace->known.n_changed && s->named_tid == tid &&
+	    n <= name.n && !memcmp(name.p, s->named, n) &&
 	    (n == name.n || n > COMM_LEN || !name.p[n]))
 		return;
 	name = scan_head(name, COMM_LEN + 1);
 	name.n = strnlen(name.p, name.n);
-	if (told_tasks_rename(&tr->told, tid, name.p, name.n, true))
+	if (known_tasks_rename(&tr->known, tid, name.p, name.n, true))
 		ctf_task_comm_item(tr, tr->at, pid, tid, name, 0);
-	s->n_told = tr->told.n_changed;
-	s->told_tid = tid;
-	s->told_len = (uint32_t)name.n;
-	memcpy(s->told_name, name.p, name.n);
+	s->n_named = tr->known.n_changed;
+	s->named_tid = tid;
+	s->named_len = (uint32_t)name.n;
+	memcpy(s->named, name.p, name.n);
 }
 
 static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,
@@ -263,7 +263,7 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 	if (ev->role == CTF_SWITCH)
 		event.name2 =
 			ctf_task_field_name(tr, ev, CTF_COMM2, raw, name[1]);
-	unsigned int due = told_tasks_event(&tr->told, &event);
+	unsigned int due = known_tasks_event(&tr->known, &event);
 
 	uint32_t flags = ev->role == CTF_STATE ? REC_F_SYNTH : 0;
 
@@ -637,7 +637,7 @@ static void ctf_event_take(struct ctf_stream *s)
 /* Maps the kernel once, with the first trace of the kernel domain. */
 static void ctf_next_map_kernel(struct ctf *ctf)
 {
-	ctf->told_kernel = true;
+	ctf->kernel_noted = true;
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		struct ctf_trace *tr = &ctf->trace[i];
 		const char *domain =
@@ -683,7 +683,7 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 {
 	struct ctf *ctf = ctf_of(src);
 
-	if (!ctf->told_kernel) {
+	if (!ctf->kernel_noted) {
 		ctf_next_map_kernel(ctf);
 		ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));
 		for (size_t i = 0; i < ctf->n_stream; i++)

@@ -37,12 +37,12 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 	case REC_COMM: {
 		const char *name = (const char *)ctf_item_raw(it);
 
-		return told_tasks_rename(&ctf->told, it->tid, name,
-					 strnlen(name, COMM_LEN + 1), true) ||
+		return known_tasks_rename(&ctf->known, it->tid, name,
+					  strnlen(name, COMM_LEN + 1), true) ||
 		       it->flags & REC_F_EXEC;
 	}
 	case REC_FORK:
-		told_tasks_unname(&ctf->told, it->tid);
+		known_tasks_unname(&ctf->known, it->tid);
 		return true;
 	case REC_MAP:
 		if (it->flags & REC_F_KERNEL)
@@ -56,7 +56,7 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 			if (!m || !m->len)
 				return false;
 			if (it->map.role == CTF_CLOSE &&
-			    (m->told_of_load || !m->n_open || --m->n_open))
+			    (m->load_recorded || !m->n_open || --m->n_open))
 				return false;
 			it->map.len = m->len;
 			*m = (struct ctf_mapped){ 0 };
@@ -79,7 +79,7 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 		if (!same)
 			*m = (struct ctf_mapped){ it->map.len, what, 0, false };
 		m->n_open += it->map.role == CTF_OPEN;
-		m->told_of_load |= it->map.role == CTF_LOAD;
+		m->load_recorded |= it->map.role == CTF_LOAD;
 		return !same;
 	case REC_SAMPLE:
 		if ((it->n_kern || it->n_user) && !(it->flags & REC_F_NO_CHAIN))

@@ -145,7 +145,7 @@ static void ctf_close(struct source *src)
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		struct ctf_trace *tr = &ctf->trace[i];
 
-		told_tasks_release(&tr->told);
+		known_tasks_release(&tr->known);
 		for (size_t k = 0; tr->pending && k < CTF_PENDING; k++)
 			free(tr->pending[k].path);
 		free_all(tr->due, tr->on_cpu, tr->pending);
@@ -164,7 +164,7 @@ static void ctf_close(struct source *src)
 	arena_release(&ctf->arena);
 	for (size_t i = 0; i < CTF_EVENT_PAGES; i++)
 		free(ctf->event[i]);
-	told_tasks_release(&ctf->told);
+	known_tasks_release(&ctf->known);
 	free_all(ctf->mapped, ctf->place, ctf->places, ctf->trace, ctf->file,
 		 ctf->stream, ctf->copy, ctf->spare, ctf->def, ctf->heap,
 		 ctf->schema, ctf->src.path, ctf);

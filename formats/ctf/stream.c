@@ -55,7 +55,7 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	st->cur.at = 0;
 	st->cur.end = left * 8;
 	st->roles = 0;
-	st->idle = st->told = 0;
+	st->idle = st->output = 0;
 	ctf_state_clear(st);
 	if (ctf_run(&sm->head, st))
 		return -1;
@@ -139,21 +139,21 @@ uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 bool ctf_packet_uuid(const struct ctf_schema *sm, struct ctf_state *st,
 		     const struct bytes *b, uint8_t uuid[CTF_UUID])
 {
-	const uint8_t *said = sm->tree.has_uuid ? sm->tree.uuid : NULL;
+	const uint8_t *want = sm->tree.has_uuid ? sm->tree.uuid : NULL;
 	struct bytes next = *b;
 	uint8_t first[CTF_UUID];
 	struct ctf_packet p;
 
-	if (!said)
+	if (!want)
 		return false;
-	memcpy(uuid, said, CTF_UUID);
+	memcpy(uuid, want, CTF_UUID);
 	if (ctf_packet_read(sm, st, b, NULL, &p) ||
 	    !(st->roles >> CTF_UUID_FIELD & 1) ||
-	    !memcmp(st->uuid, said, CTF_UUID))
+	    !memcmp(st->uuid, want, CTF_UUID))
 		return true;
 	memcpy(first, st->uuid, CTF_UUID);
 	if (!bytes_skip(&next, p.len, NULL) && bytes_left(&next) &&
-	    !ctf_packet_read(sm, st, &next, said, &p))
+	    !ctf_packet_read(sm, st, &next, want, &p))
 		return true;
 	memcpy(uuid, first, CTF_UUID);
 	return true;
@@ -201,15 +201,15 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 	if (has_cpu && st->use[CTF_CPU] > CPU_MOST &&
 	    st->use[CTF_CPU] != UINT32_MAX && st->use[CTF_CPU] != UINT64_MAX)
 		why = "a packet of a CPU that cannot be";
-	else if (s->has_said && (class_id != s->class_id ||
-				 has_id != s->has_id || id != s->id))
+	else if (s->has_ids && (class_id != s->class_id ||
+				has_id != s->has_id || id != s->id))
 		why = "a packet of another stream than the one before it in "
 		      "this file";
-	else if (s->has_said && has_cpu && s->has_cpu && s->schema->lttng &&
+	else if (s->has_ids && has_cpu && s->has_cpu && s->schema->lttng &&
 		 s->cpu != s->printed_cpu)
 		why = "a packet of another CPU than the one before it in this "
 		      "file";
-	s->has_said = true;
+	s->has_ids = true;
 	s->class_id = class_id;
 	s->has_id = has_id;
 	s->id = id;
@@ -286,10 +286,11 @@ static const char *ctf_check_begin(struct ctf_stream *s)
 	else if (both && s->clock &&
 		 ctf_clock_ns(s->clock, p->finish - p->begin) > YEAR_NS)
 		why = "a packet lasts for years";
-	else if (p->has_begin && s->has_said_end && p->begin < s->printed_end &&
-		 p->begin >= s->printed_last && !s->schema->loose)
+	else if (p->has_begin && s->has_printed_end &&
+		 p->begin < s->printed_end && p->begin >= s->printed_last &&
+		 !s->schema->loose)
 		why = "a packet begins before the end of the one before it";
-	s->has_said_end = p->has_end;
+	s->has_printed_end = p->has_end;
 	s->printed_end = p->finish;
 
 	return stream ? stream : why ? why : ctf_check_counters(s);
@@ -587,7 +588,7 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 		s->path = f->path;
 		s->is_short = f->is_short;
 		s->off = s->content_end = 0;
-		s->has_said = s->has_said_end = false;
+		s->has_ids = s->has_printed_end = false;
 		s->schema = f->schema;
 		/* Clocks keep their values from file to file. */
 		mem_reach(st->slot, s->n_slot, s->cap_slot,

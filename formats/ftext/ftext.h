@@ -181,7 +181,7 @@ struct ftext {
 	size_t n_event, cap_event, cap_def;
 	struct table by_name;
 	/* Names, forks and execs of tasks. */
-	struct told_tasks told;
+	struct known_tasks known;
 	/* Places of frames by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;

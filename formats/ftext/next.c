@@ -426,7 +426,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 			if (ft->lost == id + 1)
 				ft->lost = 0;
 			if (it->kind == ITEM_LOST) {
-				ft->told.n_lost++;
+				ft->known.n_lost++;
 				ftext_add_ref(ft, id, REF_LOST);
 			} else {
 				ftext_task_refs(ft, id);

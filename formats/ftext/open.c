@@ -167,7 +167,7 @@ static void ftext_close(struct source *src)
 	table_release(&ft->places);
 	arena_release(&ft->arena);
 	arena_release(&ft->scratch);
-	told_tasks_release(&ft->told);
+	known_tasks_release(&ft->known);
 	user_stack_reader_release(&ft->stack);
 	free_all(ft->item, ft->event, ft->def, ft->place, ft->cpu, ft->buffer,
 		 ft->beside.total, ft->due, ft->raw, ft->running, ft->path,

@@ -82,8 +82,8 @@ static bool ftext_line_name_is_new(struct ftext *ft,
 
 	if (!comm.n || scan_is(comm, "<...>"))
 		return false;
-	return told_tasks_rename(&ft->told, it->pid, comm.p,
-				 comm.n < COMM_LEN ? comm.n : COMM_LEN, false);
+	return known_tasks_rename(&ft->known, it->pid, comm.p,
+				  comm.n < COMM_LEN ? comm.n : COMM_LEN, false);
 }
 
 void ftext_task_refs(struct ftext *ft, uint64_t id)
@@ -91,10 +91,10 @@ void ftext_task_refs(struct ftext *ft, uint64_t id)
 	struct ftext_item *it = ftext_item_at(ft, id);
 	struct task_event event;
 
-	if (it->tgid >= 0 && told_tasks_has_process(&ft->told, it->pid))
+	if (it->tgid >= 0 && known_tasks_has_process(&ft->known, it->pid))
 		it->tgid = -1;
 	ftext_task_read(ft, it, &event);
-	unsigned int due = told_tasks_event(&ft->told, &event);
+	unsigned int due = known_tasks_event(&ft->known, &event);
 
 	if (due & TASK_FORK)
 		ftext_add_ref(ft, id, REF_FORK);

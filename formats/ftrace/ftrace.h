@@ -339,7 +339,7 @@ struct ft {
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
 	bool merging;
-	struct told_tasks told; /* names, forks and execs */
+	struct known_tasks known; /* names, forks and execs */
 	/* Threads that have their name until a scheduling event says more. */
 	int32_t settled[FT_SETTLED];
 	uint64_t walked, walk_len; /* unpacked bytes: walked so far, and of all

@@ -611,7 +611,7 @@ static void ft_close(struct source *src)
 	table_release(&ft->events);
 	claims_release(&ft->claims);
 	ft_sync_release(ft);
-	told_tasks_release(&ft->told);
+	known_tasks_release(&ft->known);
 	user_stack_reader_release(&ft->stack);
 	free_all(ft->raw, ft->tgid, ft->type, ft->by_id, ft->event_of,
 		 ft->event, ft->inst, ft->stat, ft->text, ft->field, ft->boot,

@@ -208,7 +208,7 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		task.event.buffer = ft->stream[ev->handle >> 48].instance;
 		task.event.time = ev->key;
 		task.event.has_process = ft->n_tgid && ft_tgid_of(ft, pid) >= 0;
-		due = told_tasks_event(&ft->told, &task.event);
+		due = known_tasks_event(&ft->known, &task.event);
 	}
 	if (due & TASK_COMM)
 		ft_add_ref(ft, ev, CLASS_COMM, FT_FIRST);
@@ -223,12 +223,12 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 	if (ft_task_is_settled(ft, pid))
 		return;
 	ft->settled[(uint32_t)pid % FT_SETTLED] = pid;
-	if (told_tasks_has_name(&ft->told, pid))
+	if (known_tasks_has_name(&ft->known, pid))
 		return;
 	const char *saved = ft_name_of(ft, pid);
 
 	if (saved &&
-	    told_tasks_rename(&ft->told, pid, saved, strlen(saved), true))
+	    known_tasks_rename(&ft->known, pid, saved, strlen(saved), true))
 		ft_add_ref(ft, ev, CLASS_COMM, FT_SAVED);
 }
 

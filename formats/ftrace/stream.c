@@ -482,7 +482,7 @@ static inline uint64_t ft_item_handle(const struct ft *ft,
 				      const struct ft_item *it, uint32_t stream)
 {
 	return (uint64_t)stream << 48 | (it->place & PLACE_MASK) |
-	       (ft->n_tgid && told_tasks_has_process(&ft->told, it->pid));
+	       (ft->n_tgid && known_tasks_has_process(&ft->known, it->pid));
 }
 
 static inline struct event_def *ft_next_note_event(struct ft *ft,
@@ -511,7 +511,7 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 	struct bytes raw;
 
 	if (it->kind == FT_LOST) {
-		ft->told.n_lost++;
+		ft->known.n_lost++;
 		ft_add_ref(ft, &ev, CLASS_LOST, 0);
 	}
 	if (it->kind != FT_ENTRY)

@@ -42,7 +42,7 @@ struct ptext_head {
 /* A line of a callchain: "ip symbol+off (path)". */
 struct ptext_frame {
 	uint64_t ip;
-	struct scan said; /* all after the address */
+	struct scan rest; /* all after the address */
 	struct scan symbol, path;
 	uint64_t off;
 	bool inlined; /* the path is that of the next frame that is not */
@@ -185,7 +185,7 @@ static bool ptext_take_frame(struct scan s, struct ptext_frame *out)
 		return false;
 	scan_blanks(&s);
 	scan_trim(&s);
-	out->said = s;
+	out->rest = s;
 	return true;
 }
 
@@ -345,7 +345,7 @@ static uint64_t ptext_take_off(struct scan *s)
 /* Takes what follows the address apart. */
 static void ptext_take_place(struct ptext_frame *f)
 {
-	f->symbol = f->said;
+	f->symbol = f->rest;
 	if (ptext_take_bracket(&f->symbol, &f->path)) {
 		f->inlined = scan_is(f->path, "inlined");
 		if (f->inlined)
@@ -414,7 +414,7 @@ static bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n)
 
 /* What frames with one text are. */
 struct ptext_place {
-	const char *said; /* n bytes, of the mapped text */
+	const char *rest; /* n bytes, of the mapped text */
 	size_t n;
 	uint32_t outer; /* the place, plus 1, that it is inlined into; or 0 */
 	bool kernel;	/* by its path */
@@ -461,8 +461,8 @@ struct ptext {
 	 * them, with their texts, those of the last decode() */
 	uint64_t *ip;
 	const struct place **at;
-	struct scan *said;
-	size_t n_kept, cap_ip, cap_said, cap_at;
+	struct scan *rest;
+	size_t n_kept, cap_ip, cap_rest, cap_at;
 	struct arena arena, scratch;
 };
 
@@ -604,28 +604,28 @@ static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
 
 SAME_FUNCTION(ptext_place_same, struct ptext, place[id], struct ptext_place,
 	      x->outer == y->outer && x->n == y->n &&
-		      !memcmp(x->said, y->said, x->n));
+		      !memcmp(x->rest, y->rest, x->n));
 
 /* Returns the place of frames with this text, plus 1. */
-static uint32_t ptext_place_of(struct ptext *p, struct scan said,
+static uint32_t ptext_place_of(struct ptext *p, struct scan rest,
 			       uint32_t outer)
 {
-	struct ptext_place made = { .said = said.p,
-				    .n = said.n,
+	struct ptext_place made = { .rest = rest.p,
+				    .n = rest.n,
 				    .outer = outer };
-	const uint64_t hash = hash_bytes(said.p, said.n, outer);
+	const uint64_t hash = hash_bytes(rest.p, rest.n, outer);
 	uint32_t id = table_find(&p->places, hash, ptext_place_same, p, &made);
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	struct ptext_frame f = { .said = said };
+	struct ptext_frame f = { .rest = rest };
 	struct place is = { .path = NULL };
 
 	if (p->folded) {
-		f.symbol = said;
-		if (said.n > 4 &&
-		    scan_starts(scan_tail(said, said.n - 4), "_[")) {
-			made.kernel = said.p[said.n - 2] == 'k';
+		f.symbol = rest;
+		if (rest.n > 4 &&
+		    scan_starts(scan_tail(rest, rest.n - 4), "_[")) {
+			made.kernel = rest.p[rest.n - 2] == 'k';
 			f.symbol.n -= 4;
 		}
 	} else {
@@ -655,12 +655,12 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 }
 
 /* Adds a frame to the n of a sample. */
-static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan said)
+static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan rest)
 {
 	mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
-	mem_grow(p->said, p->cap_said, n + 1);
+	mem_grow(p->rest, p->cap_rest, n + 1);
 	p->ip[p->n_kept + n] = ip;
-	p->said[n] = said;
+	p->rest[n] = rest;
 }
 
 /* Adds the frames of a sample, the lines from s on. Returns their number. */
@@ -676,7 +676,7 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 			break;
 		/* others are the source lines of -F srcline */
 		if (ptext_take_frame(line, &f) && n < FRAMES_MOST)
-			ptext_push(p, n++, f.ip, f.said);
+			ptext_push(p, n++, f.ip, f.rest);
 	}
 	return n;
 }
@@ -700,19 +700,19 @@ static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 		struct ptext_frame f;
 
 		if (token.n >= 6 && !scan_starts(token, "0x") &&
-		    ptext_take_frame(t, &f) && f.said.n && *f.said.p != '|') {
+		    ptext_take_frame(t, &f) && f.rest.n && *f.rest.p != '|') {
 			ptext_take_place(&f);
 			if (f.path.n || scan_is(f.symbol, "[unknown]") ||
-			    t.p == text.p || (is.said.n && token.n >= 12)) {
+			    t.p == text.p || (is.rest.n && token.n >= 12)) {
 				is = f;
 				h->text.n = (size_t)(t.p - text.p);
 			}
 		}
 		scan_skip(&t, token.n);
 	}
-	if (is.said.n)
-		ptext_push(p, 0, is.ip, is.said);
-	return is.said.n > 0;
+	if (is.rest.n)
+		ptext_push(p, 0, is.ip, is.rest);
+	return is.rest.n > 0;
 }
 
 SAME_FUNCTION(ptext_stack_same, struct ptext, stack[id], struct ptext_stack,
@@ -727,14 +727,14 @@ static size_t ptext_set_places(struct ptext *p, size_t n)
 	mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
 	mem_grow(p->at, p->cap_at, p->n_kept + n + 1);
 	for (size_t i = n; i-- > 0;) {
-		const struct scan said = p->said[i];
+		const struct scan rest = p->rest[i];
 		const uint64_t *ip = p->ip + p->n_kept + i;
 		/* into the next one, if that has its address */
 		const bool inlined =
-			!p->folded && said.n > 9 && outer && *ip == ip[1] &&
-			scan_is(scan_tail(said, said.n - 9), "(inlined)");
+			!p->folded && rest.n > 9 && outer && *ip == ip[1] &&
+			scan_is(scan_tail(rest, rest.n - 9), "(inlined)");
 
-		outer = ptext_place_of(p, said, inlined ? outer : 0);
+		outer = ptext_place_of(p, rest, inlined ? outer : 0);
 		const struct ptext_place *x = &p->place[outer - 1];
 
 		p->at[p->n_kept + i] = x->place;
@@ -830,14 +830,14 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 
 			while (at && stack.p[at - 1] != ';')
 				at--;
-			const struct scan said = scan_tail(stack, at);
+			const struct scan rest = scan_tail(stack, at);
 
 			/* what option -d of bcc's tools puts between the frames
 			 * of the program and of the kernel */
-			if (!kern && of.n && scan_is(said, "-"))
+			if (!kern && of.n && scan_is(rest, "-"))
 				kern = of.n;
 			else
-				ptext_push(p, of.n++, 0, said);
+				ptext_push(p, of.n++, 0, rest);
 			stack.n = at ? at - 1 : 0;
 		}
 		of.kern = ptext_set_places(p, of.n);
@@ -1027,7 +1027,7 @@ static void ptext_close(struct source *src)
 	table_release(&p->stacks);
 	arena_release(&p->arena);
 	arena_release(&p->scratch);
-	free_all(p->event, p->place, p->comm, p->stack, p->ip, p->said, p->at,
+	free_all(p->event, p->place, p->comm, p->stack, p->ip, p->rest, p->at,
 		 src->path, p);
 }
 

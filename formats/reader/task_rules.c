@@ -48,7 +48,7 @@ const struct task_fields *task_fields_of(enum event_role role)
 	return NULL;
 }
 
-void told_tasks_release(struct told_tasks *t)
+void known_tasks_release(struct known_tasks *t)
 {
 	table_release(&t->by_tid);
 	free(t->name);
@@ -56,32 +56,32 @@ void told_tasks_release(struct told_tasks *t)
 }
 
 /* Returns the thread, or NULL if nothing is known of it. */
-static struct told_name *told_tasks_find(const struct told_tasks *t,
-					 int64_t tid)
+static struct known_name *known_tasks_find(const struct known_tasks *t,
+					   int64_t tid)
 {
 	uint32_t i = table_find_hash(&t->by_tid, hash_u64((uint64_t)tid));
 
 	return i == TABLE_NONE ? NULL : &t->name[i];
 }
 
-static struct told_name *told_tasks_add(struct told_tasks *t, int64_t tid)
+static struct known_name *known_tasks_add(struct known_tasks *t, int64_t tid)
 {
-	struct told_name *at = told_tasks_find(t, tid);
+	struct known_name *at = known_tasks_find(t, tid);
 
 	if (at)
 		return at;
 	table_add(&t->by_tid, hash_u64((uint64_t)tid), (uint32_t)t->n);
 	at = mem_add(t->name, t->n, t->cap);
-	*at = (struct told_name){ .hash = 0 };
+	*at = (struct known_name){ .hash = 0 };
 	return at;
 }
 
-bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
-		       size_t n, bool sure)
+bool known_tasks_rename(struct known_tasks *t, int64_t tid, const char *name,
+			size_t n, bool sure)
 {
 	if (tid <= 0 || tid >= THREAD_ID_MAX || !name)
 		return false;
-	uint64_t *at = &told_tasks_add(t, tid)->hash;
+	uint64_t *at = &known_tasks_add(t, tid)->hash;
 	uint64_t h = hash_bytes(name, n, 0);
 
 	h = (h & ~SURE) | (sure ? SURE : 0);
@@ -96,23 +96,24 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 	return true;
 }
 
-bool told_tasks_has_name(const struct told_tasks *t, int64_t tid)
+bool known_tasks_has_name(const struct known_tasks *t, int64_t tid)
 {
-	const struct told_name *at = tid <= 0 ? NULL : told_tasks_find(t, tid);
+	const struct known_name *at =
+		tid <= 0 ? NULL : known_tasks_find(t, tid);
 
 	return tid <= 0 || (at && at->hash);
 }
 
-bool told_tasks_has_process(const struct told_tasks *t, int64_t tid)
+bool known_tasks_has_process(const struct known_tasks *t, int64_t tid)
 {
-	const struct told_name *at = told_tasks_find(t, tid);
+	const struct known_name *at = known_tasks_find(t, tid);
 
 	return at && at->forked == t->n_lost + 1;
 }
 
-void told_tasks_unname(struct told_tasks *t, int64_t tid)
+void known_tasks_unname(struct known_tasks *t, int64_t tid)
 {
-	struct told_name *at = told_tasks_find(t, tid);
+	struct known_name *at = known_tasks_find(t, tid);
 
 	if (at)
 		at->hash = 0;
@@ -122,13 +123,13 @@ void told_tasks_unname(struct told_tasks *t, int64_t tid)
 /* Returns true if a record of the fork or exec exists. That of a fork holds
  * until the task ends: task_newtask precedes sched_process_fork and tells
  * more. That of an exec holds if another buffer has just reported it. */
-static bool told_tasks_is_copy(struct told_tasks *t,
-			       const struct task_event *ev, int32_t tid,
-			       bool exec)
+static bool known_tasks_is_copy(struct known_tasks *t,
+				const struct task_event *ev, int32_t tid,
+				bool exec)
 {
-	struct told_task *same = NULL;
+	struct known_task *same = NULL;
 
-	for (size_t i = 0; i < TOLD_TASKS_LAST && !same; i++)
+	for (size_t i = 0; i < KNOWN_TASKS_LAST && !same; i++)
 		if (t->last[i].tid == tid && t->last[i].exec == exec)
 			same = &t->last[i];
 	if (same && !exec)
@@ -137,15 +138,15 @@ static bool told_tasks_is_copy(struct told_tasks *t,
 	    ev->time - same->time < SAME_EXEC_NS)
 		return true;
 	if (!same)
-		same = &t->last[t->n_last++ % TOLD_TASKS_LAST];
-	*same = (struct told_task){ tid, ev->buffer, ev->time, exec };
+		same = &t->last[t->n_last++ % KNOWN_TASKS_LAST];
+	*same = (struct known_task){ tid, ev->buffer, ev->time, exec };
 	return false;
 }
 
-static unsigned int told_tasks_name(struct told_tasks *t, int64_t tid,
-				    struct scan name, enum task_due due)
+static unsigned int known_tasks_name(struct known_tasks *t, int64_t tid,
+				     struct scan name, enum task_due due)
 {
-	return told_tasks_rename(t, tid, name.p, name.n, true) ? due : 0;
+	return known_tasks_rename(t, tid, name.p, name.n, true) ? due : 0;
 }
 
 static bool task_is_valid(int64_t tid)
@@ -153,27 +154,29 @@ static bool task_is_valid(int64_t tid)
 	return tid > 0 && tid <= INT32_MAX;
 }
 
-static unsigned int told_tasks_fork(struct told_tasks *t,
-				    const struct task_event *ev)
+static unsigned int known_tasks_fork(struct known_tasks *t,
+				     const struct task_event *ev)
 {
 	if (!task_is_valid(ev->tid2) ||
-	    (ev->copies && told_tasks_is_copy(t, ev, (int32_t)ev->tid2, false)))
+	    (ev->copies &&
+	     known_tasks_is_copy(t, ev, (int32_t)ev->tid2, false)))
 		return 0;
 	/* The child has its parent's name, but that may be unknown. */
-	told_tasks_unname(t, ev->tid2);
+	known_tasks_unname(t, ev->tid2);
 	if (ev->tid2 < THREAD_ID_MAX)
 		/* Does the fork tell whose thread the child is? */
-		told_tasks_add(t, ev->tid2)->forked =
+		known_tasks_add(t, ev->tid2)->forked =
 			(ev->clone_flags >= 0 &&
 			 (!(ev->clone_flags & CLONE_THREAD) ||
 			  ev->has_process ||
-			  told_tasks_has_process(t, ev->tid)))
+			  known_tasks_has_process(t, ev->tid)))
 				? t->n_lost + 1
 				: 0;
-	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
+	return TASK_FORK | known_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
 }
 
-unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
+unsigned int known_tasks_event(struct known_tasks *t,
+			       const struct task_event *ev)
 {
 	unsigned int due = 0;
 
@@ -183,22 +186,22 @@ unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
 		 */
 		if (!task_is_valid(ev->tid) || !ev->name.p ||
 		    (ev->copies &&
-		     told_tasks_is_copy(t, ev, (int32_t)ev->tid, true)))
+		     known_tasks_is_copy(t, ev, (int32_t)ev->tid, true)))
 			return 0;
-		told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
+		known_tasks_name(t, ev->tid, ev->name, TASK_COMM);
 		return TASK_COMM;
 	}
 	if (ev->role != ROLE_NEWTASK)
-		due = told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
+		due = known_tasks_name(t, ev->tid, ev->name, TASK_COMM);
 	switch (ev->role) {
 	case ROLE_SWITCH:
 		return due |
-		       told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
+		       known_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
 	case ROLE_FORK:
 	case ROLE_NEWTASK:
-		return due | told_tasks_fork(t, ev);
+		return due | known_tasks_fork(t, ev);
 	case ROLE_EXIT:
-		for (size_t i = 0; i < TOLD_TASKS_LAST; i++)
+		for (size_t i = 0; i < KNOWN_TASKS_LAST; i++)
 			if (t->last[i].tid == ev->tid)
 				t->last[i].tid = 0;
 		return due | TASK_EXIT;

@@ -3,7 +3,7 @@
  *
  * A reader finds the role of an event (task_fields_find() or its own table),
  * copies the event's fields into a struct task_event, and asks
- * told_tasks_event() which records to make. Events repeat what earlier events
+ * known_tasks_event() which records to make. Events repeat what earlier events
  * said, and several trace buffers record the same event; a record is made only
  * of what is new. */
 #pragma once
@@ -92,10 +92,10 @@ enum task_due {
 	TASK_EXIT = 8,
 };
 
-#define TOLD_TASKS_LAST 64
+#define KNOWN_TASKS_LAST 64
 
 /* A fork or an exec. */
-struct told_task {
+struct known_task {
 	int32_t tid; /* 0: empty */
 	uint32_t buffer;
 	uint64_t time;
@@ -103,47 +103,47 @@ struct told_task {
 };
 
 /* What is known of a thread. */
-struct told_name {
+struct known_name {
 	uint64_t hash;	 /* of its name; 0: none */
 	uint64_t forked; /* if its fork said whose thread it is: n_lost at that
 			  * time, plus 1 */
 };
 
 /* What the records made so far tell about tasks. Zero-initialised is empty. */
-struct told_tasks {
+struct known_tasks {
 	/* Thread ids go up to 4 million: memory is for those that have a name.
 	 */
 	struct table by_tid; /* hash_u64() of the id: index of its name */
-	struct told_name *name;
+	struct known_name *name;
 	size_t n, cap;
 	/* Losses of records, which the reader counts: after each one other
 	 * tasks may have the thread ids. */
 	uint64_t n_lost;
 	uint64_t n_changed; /* names that were given or forgotten */
-	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
+	struct known_task last[KNOWN_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
 };
 
-void told_tasks_release(struct told_tasks *t);
+void known_tasks_release(struct known_tasks *t);
 /* Notes what the event tells. Returns the records to make: enum task_due. */
-unsigned int told_tasks_event(struct told_tasks *t,
-			      const struct task_event *ev);
+unsigned int known_tasks_event(struct known_tasks *t,
+			       const struct task_event *ev);
 /* Notes the name of n bytes, which may be 0, unless name is NULL. Returns true
  * if it is new and needs a record.
  * `sure`: an event gave the name; a name that the kernel only remembered when
  * it printed a line counts until an event tells another. Thread ids above the
  * largest pid_max of Linux are ignored. */
-bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
-		       size_t n, bool sure);
+bool known_tasks_rename(struct known_tasks *t, int64_t tid, const char *name,
+			size_t n, bool sure);
 /* True if the name of the task is known. Always true of the idle task, which
  * has no single name: it is swapper/0, swapper/1, ... by CPU. */
-bool told_tasks_has_name(const struct told_tasks *t, int64_t tid);
+bool known_tasks_has_name(const struct known_tasks *t, int64_t tid);
 /* True if the fork of the task said its process. What the kernel remembers of a
  * thread id when it prints a text, or in saved_tgids, is the process of the
  * last thread that had it. */
-bool told_tasks_has_process(const struct told_tasks *t, int64_t tid);
+bool known_tasks_has_process(const struct known_tasks *t, int64_t tid);
 /* Forgets the name, since a new task has the thread id. */
-void told_tasks_unname(struct told_tasks *t, int64_t tid);
+void known_tasks_unname(struct known_tasks *t, int64_t tid);
 
 /* The end of a path: the name of a task that executes the file. */
 struct scan task_name_of_path(struct scan path);

@@ -20,9 +20,9 @@ struct cookie_entry {
 	uint16_t line;
 	bool nonce;
 	int32_t tid;
-	uint64_t asked_by, told_by; /* sets of captures: with samples, with
-				     * the chain */
-	uint32_t thread, process;   /* row ids of the last sample; 0: unknown */
+	uint64_t asked_by, chain_by; /* sets of captures: with samples, with
+				      * the chain */
+	uint32_t thread, process; /* row ids of the last sample; 0: unknown */
 	uint64_t asked;	  /* nonces: time of the request, as unwinders.now */
 	bool in_unwinder; /* nonces: requested while an earlier request was
 			   * answered */

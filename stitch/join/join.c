@@ -197,7 +197,7 @@ static bool pending_requests_make_room(struct pending_requests *ws)
 struct orphan {
 	struct fact_chain f;
 	uint16_t line;	   /* first source of its line */
-	uint64_t told_by;  /* set of captures that have the chain */
+	uint64_t chain_by; /* set of captures that have the chain */
 	int32_t asked_cpu; /* CPU on which its cookie was made; -1: unknown */
 };
 
@@ -265,7 +265,7 @@ static void orphans_push(struct orphans *os, struct sessions *ss,
 	if (!foreign)
 		return;
 	do {
-		if (o->told_by & se->bit)
+		if (o->chain_by & se->bit)
 			session_add_foreign(se, o->asked_cpu);
 		se = se->next;
 	} while (se != head);
@@ -299,7 +299,8 @@ static void orphans_take(struct orphans *os, struct sessions *ss,
 			 const struct fact_chain *f)
 {
 	const struct session *se = ss->at[e->chain.source];
-	const struct orphan o = { *f, e->line, e->told_by, e->chain.asked_cpu };
+	const struct orphan o = { *f, e->line, e->chain_by,
+				  e->chain.asked_cpu };
 
 	if (se->filtered || ss->at[e->line]->other_session)
 		orphans_push(os, ss, &o, true);
@@ -499,7 +500,7 @@ static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 static bool has_copy(struct join *jn, const struct cookie_entry *e,
 		     const struct pending_request *w)
 {
-	return e->told_by & join_session(jn, w->source)->bit;
+	return e->chain_by & join_session(jn, w->source)->bit;
 }
 
 /* Gives the chain to a sample. after: the chain came first. The sample's own
@@ -630,13 +631,13 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 	chain_fill_fact(to, &e->chain);
 	to->chain.n_events = e->n_events;
 	if (e->n_events) {
-		if (!(e->asked_by & e->told_by))
+		if (!(e->asked_by & e->chain_by))
 			to->chain.flags |= VERDICT_OTHER_CAPTURE;
 		return;
 	}
 	missing_reason_chain(jn->losses, join_session(jn, e->chain.source), e,
 			     &f.chain);
-	while ((se = next_session_of(jn, e, e->told_by, se)))
+	while ((se = next_session_of(jn, e, e->chain_by, se)))
 		se->totals.no_sample++;
 	if (f.chain.verdict == CHAIN_FOREIGN)
 		orphans_take(&jn->orphans, &jn->sessions, e, &f.chain);
@@ -901,7 +902,7 @@ static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 static bool join_is_copy(struct join *jn, const struct cookie_entry *e,
 			 const struct join_chain *c)
 {
-	return !(e->told_by & join_session(jn, c->source)->bit) &&
+	return !(e->chain_by & join_session(jn, c->source)->bit) &&
 	       same_addresses(jn, c->uraw, e->chain.uraw);
 }
 
@@ -953,7 +954,7 @@ bool join_chain(struct join *jn, struct join_task *task,
 				},
 			};
 
-			e->told_by |= join_session(jn, c->source)->bit;
+			e->chain_by |= join_session(jn, c->source)->bit;
 			join_match_waiting(jn, e, NULL);
 			*fact_queue_add(jn->out) = f;
 		} else {
@@ -988,7 +989,7 @@ bool join_chain(struct join *jn, struct join_task *task,
 	struct cookie_entry *e = join_entry(jn, i);
 
 	e->has_chain = true;
-	e->told_by = se->bit;
+	e->chain_by = se->bit;
 	e->chain = *c;
 	e->chain_execs = task->execs;
 	if (c->tid >= 0 && e->tid != c->tid)

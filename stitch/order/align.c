@@ -762,7 +762,7 @@ struct align_graph {
 	const struct align_in *in;
 	const struct align_report *said;
 	size_t n, ref;
-	struct align_given *told; /* n * n: from row to column */
+	struct align_given *between; /* n * n: from row to column */
 	size_t *part; /* of which capture each is a part: align_link.part;
 		       * SIZE_MAX: none */
 	struct align_out *out;
@@ -790,7 +790,7 @@ static struct align_link align_compare(struct align_graph *g, size_t from,
 	    g->in[from].path, g->in[to].path,
 	    l.method ? align_method_name(l.method) : "none", l.error, l.pairs,
 	    (int)l.why, l.proved ? ", proved" : "");
-	g->told[from * g->n + to] = (struct align_given){
+	g->between[from * g->n + to] = (struct align_given){
 		.known = true,
 		.refused = l.why >= WHY_HOST && !l.method,
 		.proved = l.proved,
@@ -800,12 +800,12 @@ static struct align_link align_compare(struct align_graph *g, size_t from,
 }
 
 /* Returns what is known of a link. */
-static struct align_given align_told_of(struct align_graph *g, size_t from,
+static struct align_given align_between(struct align_graph *g, size_t from,
 					size_t to)
 {
-	if (!g->told[from * g->n + to].known)
+	if (!g->between[from * g->n + to].known)
 		align_compare(g, from, to);
-	return g->told[from * g->n + to];
+	return g->between[from * g->n + to];
 }
 
 static const char *align_clock_name(const struct align_in *c)
@@ -952,10 +952,10 @@ static void align_start(struct align_graph *g, size_t i, enum align_method m)
 static bool align_is_refused(struct align_graph *g, size_t i, size_t k)
 {
 	bool parts = g->part[i] < g->n && g->part[i] == g->part[k] &&
-		     !g->told[i * g->n + k].known;
+		     !g->between[i * g->n + k].known;
 
 	if (!parts)
-		return align_told_of(g, i, k).refused;
+		return align_between(g, i, k).refused;
 	const struct align_in *a = &g->in[i];
 	const struct align_in *b = &g->in[k];
 	int64_t away;
@@ -984,8 +984,8 @@ static int align_check(struct align_graph *g, struct err *err)
 
 static bool is_same_kernel(struct align_graph *g, size_t i, size_t k)
 {
-	const struct align_given x = align_told_of(g, i, k);
-	const struct align_given y = align_told_of(g, k, i);
+	const struct align_given x = align_between(g, i, k);
+	const struct align_given y = align_between(g, k, i);
 
 	return (x.proved || y.proved) && !x.strangers && !y.strangers;
 }
@@ -998,7 +998,7 @@ int align_captures(const struct align_in *in, size_t n,
 		.in = in,
 		.said = said,
 		.n = n,
-		.told = mem_new(n * n, sizeof(struct align_given)),
+		.between = mem_new(n * n, sizeof(struct align_given)),
 		.part = mem_new(n, sizeof(size_t)),
 		.out = out,
 		.sum = mem_new(n, sizeof(int64_t)),
@@ -1077,6 +1077,6 @@ int align_captures(const struct align_in *in, size_t n,
 						g.out[j].line = a < b ? a : b;
 			}
 	}
-	free_all(g.told, g.part, g.sum, g.settled);
+	free_all(g.between, g.part, g.sum, g.settled);
 	return rc;
 }

@@ -146,7 +146,7 @@ struct region regions_get(const struct regions *rs, size_t i)
 /* `over`: what the links above say for the region that is `at` there, or
  * NULL. */
 static void regions_walk(const struct regions *rs, const struct regions *over,
-			 size_t at, bool told, region_fn *fn, void *arg)
+			 size_t at, bool with_rows, region_fn *fn, void *arg)
 {
 	const struct region_node *nd = rs->node;
 
@@ -154,12 +154,12 @@ static void regions_walk(const struct regions *rs, const struct regions *over,
 		over = rs;
 		at = 0;
 	}
-	if (!nd || (over && !over->first_id && told))
+	if (!nd || (over && !over->first_id && with_rows))
 		return;
 	for (size_t i = 0; i < nd->n; i++) {
 		if (!nd->leaf) {
-			regions_walk(&region_node_links(nd)[i], over, at, told,
-				     fn, arg);
+			regions_walk(&region_node_links(nd)[i], over, at,
+				     with_rows, fn, arg);
 			at += region_node_links(nd)[i].n;
 			continue;
 		}
@@ -171,9 +171,10 @@ static void regions_walk(const struct regions *rs, const struct regions *over,
 	}
 }
 
-void regions_each(const struct regions *rs, bool told, region_fn *fn, void *arg)
+void regions_each(const struct regions *rs, bool with_rows, region_fn *fn,
+		  void *arg)
 {
-	regions_walk(rs, NULL, 0, told, fn, arg);
+	regions_walk(rs, NULL, 0, with_rows, fn, arg);
 }
 
 /* Moves what a link says about inheritance one level down. */
@@ -491,7 +492,7 @@ static void space_map_over(struct space *sp, struct region r,
 {
 	size_t i = space_cut_out(sp, r.start, r.end, r.t0, own);
 
-	r.id = own->told ? 0 : space_new_id(own, 1);
+	r.id = own->with_rows ? 0 : space_new_id(own, 1);
 	regions_insert(&sp->now, i, &r, own->held);
 }
 
@@ -534,7 +535,7 @@ void space_map(struct space *sp, const struct region *r,
 		struct region under =
 			region_part(r, at, last ? r->end : newer.end);
 
-		under.id = own->told ? 0 : space_new_id(own, 1);
+		under.id = own->with_rows ? 0 : space_new_id(own, 1);
 		space_close_region(sp, &under, newer.since, own);
 		if (last)
 			break;

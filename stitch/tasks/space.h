@@ -61,7 +61,7 @@ struct region regions_get(const struct regions *rs, size_t i);
 /* Calls fn for each region in order, with its own id and times. told: only for
  * those that have a row. */
 typedef void region_fn(void *arg, const struct region *r);
-void regions_each(const struct regions *rs, bool told, region_fn *fn,
+void regions_each(const struct regions *rs, bool with_rows, region_fn *fn,
 		  void *arg);
 void regions_release(struct regions *rs);
 
@@ -129,8 +129,8 @@ struct space_owner {
 	void (*closed)(const struct space_owner *own, const struct region *r);
 	void *arg;	  /* for closed(), and so is: */
 	uint32_t process; /* its row; 0: the kernel */
-	size_t *held; /* number of regions copied after forks; may be NULL */
-	bool told;    /* new mappings have a row already */
+	size_t *held;	/* number of regions copied after forks; may be NULL */
+	bool with_rows; /* new mappings have a row already */
 };
 
 /* Returns true if code is mapped where the space says so, and nowhere else. */

@@ -582,13 +582,13 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 	struct space_owner own = tasks_owner(ts, child);
 	size_t n = ts->process[from].space.now.n;
 	bool share = ts->held <= HELD_MAX;
-	bool told =
+	bool with_rows =
 		shared_tasks_have_all_maps(ts, slot, &ts->process[from].space);
-	bool rows = share && n <= ts->inherit && !told;
+	bool rows = share && n <= ts->inherit && !with_rows;
 
 	ts->inherit -= rows ? n : 0;
 	ts->inherit += INHERIT_EACH;
-	if (!rows && !told)
+	if (!rows && !with_rows)
 		ts->unlisted += n;
 	if (share)
 		space_copy(&child->space, &ts->process[from].space, t, rows,
@@ -681,7 +681,7 @@ void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 
 	if (r->t0 != TIME_NONE)
 		shared_spaces_map(&ts->kins, p->kin, r->start, r->end);
-	own.told = shared_tasks_have_map(ts, process, r);
+	own.with_rows = shared_tasks_have_map(ts, process, r);
 	space_map(&p->space, r, &own);
 }
 

@@ -12,17 +12,17 @@
 
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
-				      struct identity_answer *said)
+				      struct identity_answer *answer)
 {
-	*said = (struct identity_answer){ .status = IMAGE_NO_CODE };
+	*answer = (struct identity_answer){ .status = IMAGE_NO_CODE };
 	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
 	    img->kind != IMAGE_VDSO)
 		return NULL;
-	struct elf_file *ef = locate_open(sy, img, said);
+	struct elf_file *ef = locate_open(sy, img, answer);
 
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
-		*said = (struct identity_answer){ .status = IMAGE_NO_CODE };
+		*answer = (struct identity_answer){ .status = IMAGE_NO_CODE };
 		return NULL;
 	}
 	return ef;
@@ -48,20 +48,20 @@ static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 struct code_bytes *code_bytes_open(struct symbolizer *sy,
 				   const struct image *img, struct err *err)
 {
-	struct identity_answer said;
+	struct identity_answer answer;
 	const char *path = img->path ? img->path : "";
-	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
+	struct elf_file *ef = code_bytes_find_file(sy, img, &answer);
 
-	if (ef && said.is <= IDENTITY_DOUBTFUL) {
+	if (ef && answer.is <= IDENTITY_DOUBTFUL) {
 		elf_file_close(ef);
 		ef = NULL;
-		said.status = IMAGE_REPLACED;
+		answer.status = IMAGE_REPLACED;
 	}
 	if (!ef) {
 		err_set(err, ERR_IO,
 			"%s: %s; --symfs DIR says where the recorded programs "
 			"are",
-			path, image_status_word(said.status));
+			path, image_status_word(answer.status));
 		return NULL;
 	}
 	struct code_bytes *c = mem_new(1, sizeof(*c));

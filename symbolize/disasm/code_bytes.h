@@ -21,7 +21,7 @@ struct code_bytes {
  * sure that is; its status, if NULL is returned, says why not. */
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
-				      struct identity_answer *said);
+				      struct identity_answer *answer);
 
 /* Opens the code of an image, addressed by the offsets in its frames. Returns
  * NULL and *err if the code is not found. */

@@ -73,14 +73,14 @@ bool code_cache_is_sound(const void *bytes, uint64_t len)
 	struct tried_path none = { .path = NULL };
 	struct code_cache c = { .tried = { .p = &none, .n = 1 } };
 	struct bytes b;
-	unsigned int said;
+	unsigned int packed;
 
 	bytes_init(&b, bytes, len, "", 0, false);
 	bool sound = code_cache_read(&c, &b);
 
 	for (size_t i = 0; i < c.n; i++)
 		sound &= code_cache_find(&c, c.place[i] >> CODE_CACHE_BITS,
-					 &said);
+					 &packed);
 	free(c.place);
 	return sound;
 }
@@ -165,7 +165,7 @@ struct code_cache *code_cache_of(struct symbolizer *sy,
 }
 
 bool code_cache_find(const struct code_cache *c, uint64_t vaddr,
-		     unsigned int *said)
+		     unsigned int *packed)
 {
 	if (!c || !c->n_old)
 		return false;
@@ -174,16 +174,16 @@ bool code_cache_find(const struct code_cache *c, uint64_t vaddr,
 
 	if (at == c->n_old || c->place[at] >> CODE_CACHE_BITS != vaddr)
 		return false;
-	*said = c->place[at] & ((1u << CODE_CACHE_BITS) - 1);
+	*packed = c->place[at] & ((1u << CODE_CACHE_BITS) - 1);
 	return true;
 }
 
-void code_cache_note(struct code_cache *c, uint64_t vaddr, unsigned int said)
+void code_cache_note(struct code_cache *c, uint64_t vaddr, unsigned int packed)
 {
 	if (!c || !c->path[0] || c->n == CODE_PLACES_MAX ||
 	    vaddr >> (64 - CODE_CACHE_BITS))
 		return;
-	*mem_add(c->place, c->n, c->cap) = vaddr << CODE_CACHE_BITS | said;
+	*mem_add(c->place, c->n, c->cap) = vaddr << CODE_CACHE_BITS | packed;
 	c->noted = true;
 }
 

@@ -19,9 +19,9 @@ struct code_cache *code_cache_of(struct symbolizer *sy,
  * number of CODE_CACHE_BITS. c may be NULL. */
 #define CODE_CACHE_BITS 3
 bool code_cache_find(const struct code_cache *c, uint64_t vaddr,
-		     unsigned int *said);
+		     unsigned int *packed);
 /* Notes it, once for each address. c may be NULL. */
-void code_cache_note(struct code_cache *c, uint64_t vaddr, unsigned int said);
+void code_cache_note(struct code_cache *c, uint64_t vaddr, unsigned int packed);
 /* The same of the hash of .text. */
 bool code_cache_find_text(const struct code_cache *c, uint64_t *hash);
 void code_cache_note_text(struct code_cache *c, uint64_t hash);

@@ -548,18 +548,18 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 static struct identity_answer identity_settled(const struct symbolizer *sy,
 					       const struct image *img,
 					       const char *path,
-					       struct identity_answer said)
+					       struct identity_answer answer)
 {
-	if (said.is == IDENTITY_ANOTHER || said.is == IDENTITY_PROVED ||
+	if (answer.is == IDENTITY_ANOTHER || answer.is == IDENTITY_PROVED ||
 	    !img->settled)
-		return said;
+		return answer;
 	if (!strcmp(path, img->settled))
 		return by_addresses;
 	for (size_t i = 0; i < sy->n_refused; i++)
 		if (!strcmp(path, sy->refused[i]))
 			return replaced;
 	/* one with that build-id would have been taken */
-	return said.is == IDENTITY_READ ? replaced : said;
+	return answer.is == IDENTITY_READ ? replaced : answer;
 }
 
 struct identity_answer identity_judge(const struct symbolizer *sy,
@@ -577,7 +577,7 @@ struct identity_answer identity_judge(const struct symbolizer *sy,
 			return other_id;
 		return image_is_copy(img) ? copy : same ? proved : by_path;
 	}
-	struct identity_answer said =
+	struct identity_answer answer =
 		ef->fd >= 0 && identity_stat(img, ef->fd, "", &f)
 			? identity_settled(
 				  sy, img, ef->path,
@@ -585,7 +585,8 @@ struct identity_answer identity_judge(const struct symbolizer *sy,
 		: same ? proved
 		       : by_path;
 
-	return said.is == IDENTITY_PROVED && image_is_copy(img) ? copy : said;
+	return answer.is == IDENTITY_PROVED && image_is_copy(img) ? copy
+								  : answer;
 }
 
 struct identity_answer identity_judge_vdso(const struct symbolizer *sy,

@@ -486,12 +486,12 @@ static struct elf_file *places_open(const struct places *p, const uint8_t *id,
 static struct elf_file *places_judge(const struct places *p,
 				     const struct symbolizer *sy,
 				     const struct image *img,
-				     struct identity_answer *said)
+				     struct identity_answer *answer)
 {
 	struct elf_file *best = NULL;
 
-	*said = (struct identity_answer){ .is = IDENTITY_ANOTHER };
-	for (size_t i = 0; i < p->n && !identity_is_sure(said->is); i++) {
+	*answer = (struct identity_answer){ .is = IDENTITY_ANOTHER };
+	for (size_t i = 0; i < p->n && !identity_is_sure(answer->is); i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
 
 		if (!ef)
@@ -503,16 +503,16 @@ static struct elf_file *places_judge(const struct places *p,
 		    s.why      ? s.why
 		    : s.status ? image_status_word(s.status)
 			       : "not asked for");
-		if (s.is > said->is) {
+		if (s.is > answer->is) {
 			elf_file_close(best);
 			best = ef;
-			*said = s;
+			*answer = s;
 			continue;
 		}
-		if (!said->status && said->is == IDENTITY_ANOTHER) {
-			*said = s;
+		if (!answer->status && answer->is == IDENTITY_ANOTHER) {
+			*answer = s;
 			if (ef->id_len <= sizeof(img->id))
-				elf_id_hex(ef->id, ef->id_len, said->found);
+				elf_id_hex(ef->id, ef->id_len, answer->found);
 		}
 		elf_file_close(ef);
 	}
@@ -541,7 +541,7 @@ static bool locate_is_no_elf(const struct symbolizer *sy,
 
 struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img,
-			     struct identity_answer *said)
+			     struct identity_answer *answer)
 {
 	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
 
@@ -549,24 +549,24 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 		locate_vmlinux(sy, img, &p);
 	else
 		locate_image(sy, img, &p);
-	struct elf_file *ef = places_judge(&p, sy, img, said);
+	struct elf_file *ef = places_judge(&p, sy, img, answer);
 	places_release(&p);
 	/* A capture does not contain the vdso. */
 	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live) {
 		ef = vdso_own();
-		*said = ef ? identity_judge_vdso(sy, img, ef) : *said;
+		*answer = ef ? identity_judge_vdso(sy, img, ef) : *answer;
 	}
-	if (ef && said->is == IDENTITY_ANOTHER) {
+	if (ef && answer->is == IDENTITY_ANOTHER) {
 		elf_file_close(ef);
 		ef = NULL;
 	}
 	/* whatever is there now, the capture shows a second file */
 	if (!ef && img->several)
-		said->status = IMAGE_REPLACED;
-	if (!ef && !said->status)
-		said->status = img->kind == IMAGE_VDSO	   ? IMAGE_NO_COPY
-			       : locate_is_no_elf(sy, img) ? IMAGE_NO_ELF
-							   : IMAGE_NO_FILE;
+		answer->status = IMAGE_REPLACED;
+	if (!ef && !answer->status)
+		answer->status = img->kind == IMAGE_VDSO     ? IMAGE_NO_COPY
+				 : locate_is_no_elf(sy, img) ? IMAGE_NO_ELF
+							     : IMAGE_NO_FILE;
 	return ef;
 }
 
@@ -617,11 +617,11 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 /* Opens the file of an image, or its debug file. */
 static struct elf_file *locate_open_any(struct symbolizer *sy,
 					const struct image *img,
-					struct identity_answer *said)
+					struct identity_answer *answer)
 {
 	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
 	struct identity_answer debug;
-	struct elf_file *ef = locate_open(sy, img, said);
+	struct elf_file *ef = locate_open(sy, img, answer);
 
 	if (ef || !img->id_len)
 		return ef;
@@ -629,32 +629,32 @@ static struct elf_file *locate_open_any(struct symbolizer *sy,
 	ef = places_judge(&p, sy, img, &debug);
 	places_release(&p);
 	if (ef || debug.status)
-		*said = debug;
+		*answer = debug;
 	return ef;
 }
 
 bool locate_report(struct symbolizer *sy, const struct image *img,
-		   struct identity_answer *said)
+		   struct identity_answer *answer)
 {
-	struct elf_file *ef = locate_open_any(sy, img, said);
+	struct elf_file *ef = locate_open_any(sy, img, answer);
 
 	if ((!ef || ef->no_code) && img->kind == IMAGE_FILE &&
 	    fetch_file(sy, FETCH_CODE, img->id, img->id_len)) {
 		elf_file_close(ef);
-		ef = locate_open_any(sy, img, said);
+		ef = locate_open_any(sy, img, answer);
 	}
 	if (!ef) {
-		report_status(sy, said->status);
-		if (said->status == IMAGE_OTHER_ID)
+		report_status(sy, answer->status);
+		if (answer->status == IMAGE_OTHER_ID)
 			snprintf(sy->rep->refused, sizeof(sy->rep->refused),
-				 "refused: build-id %s", said->found);
+				 "refused: build-id %s", answer->found);
 		return false;
 	}
 	const struct identity_code code = { ef->seg, ef->n_seg,
 					    identity_span(ef), ef->machine };
 
-	sy->unproved = !identity_is_sure(said->is);
-	sy->rep->identity = said->why;
+	sy->unproved = !identity_is_sure(answer->is);
+	sy->rep->identity = answer->why;
 	/* offsets of code are not known of a debug file */
 	sy->rep->misfit =
 		!ef->no_code && !identity_maps(&code, img->part, img->n_part);

@@ -45,7 +45,7 @@ void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
  * status of the image. */
 struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img,
-			     struct identity_answer *said);
+			     struct identity_answer *answer);
 void places_release(struct places *p);
 
 /* Returns whether a file is, with links and ".." resolved, in a folder of debug
@@ -57,7 +57,7 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
  * allowed, and sets the report's file and status. Returns false if there is
  * none. *said: as locate_open() does. */
 bool locate_report(struct symbolizer *sy, const struct image *img,
-		   struct identity_answer *said);
+		   struct identity_answer *answer);
 
 struct tried_path {
 	char *path; /* owned */

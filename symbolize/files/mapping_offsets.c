@@ -86,13 +86,13 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 {
 	struct elf_loads ls;
 	bool proved = false;
-	struct identity_answer said;
+	struct identity_answer answer;
 
 	if (!n)
 		return false;
-	struct elf_file *ef = locate_open(sy, img, &said);
+	struct elf_file *ef = locate_open(sy, img, &answer);
 
-	if (ef && said.is > IDENTITY_DOUBTFUL &&
+	if (ef && answer.is > IDENTITY_DOUBTFUL &&
 	    mapping_offsets_read_loads(ef, &ls) &&
 	    mapping_offsets_match(&ls, map, n, false))
 		proved = mapping_offsets_match(&ls, map, n, true);
@@ -105,11 +105,11 @@ size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     size_t max)
 {
 	struct elf_loads ls = { .n = 0 };
-	struct identity_answer said;
+	struct identity_answer answer;
 
-	struct elf_file *ef = locate_open(sy, img, &said);
+	struct elf_file *ef = locate_open(sy, img, &answer);
 
-	if (!ef || said.is <= IDENTITY_DOUBTFUL ||
+	if (!ef || answer.is <= IDENTITY_DOUBTFUL ||
 	    !mapping_offsets_read_loads(ef, &ls))
 		ls.n = 0;
 	elf_file_close(ef);

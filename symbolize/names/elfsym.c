@@ -273,14 +273,14 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 			       const char *file UNUSED, void **r,
 			       struct err *err UNUSED)
 {
-	struct identity_answer said;
+	struct identity_answer answer;
 
 	if (img->kind != IMAGE_KERNEL)
 		return 0;
-	struct elf_file *ef = locate_open(sy, img, &said);
+	struct elf_file *ef = locate_open(sy, img, &answer);
 	if (!ef) {
-		if (said.status == IMAGE_OTHER_ID)
-			report_status(sy, said.status);
+		if (answer.status == IMAGE_OTHER_ID)
+			report_status(sy, answer.status);
 		return 0;
 	}
 	struct elfsym *en = elfsym_load(sy, img, ef);

@@ -47,12 +47,12 @@ bool function_names_each(struct symbolizer *sy, const struct image *img,
 {
 	struct function_names f = { sy, fn, arg };
 	struct elf_file *debug = NULL;
-	struct identity_answer said;
+	struct identity_answer answer;
 
 	if (img->kind != IMAGE_FILE || !img->id_len)
 		return false;
-	struct elf_file *ef = locate_open(sy, img, &said);
-	if (!ef || !identity_is_sure(said.is)) {
+	struct elf_file *ef = locate_open(sy, img, &answer);
+	if (!ef || !identity_is_sure(answer.is)) {
 		elf_file_close(ef);
 		return false;
 	}
@@ -108,7 +108,7 @@ static bool data_names_distance(const struct elf_file *ef, uint64_t *distance)
 
 /* Returns whether the file is proved to be the image's. */
 static bool data_names_sure(const struct image *img, const struct elf_file *ef,
-			    const struct identity_answer *said)
+			    const struct identity_answer *answer)
 {
 	const struct identity_code code = { ef->seg, ef->n_seg,
 					    identity_span(ef), ef->machine };
@@ -117,7 +117,8 @@ static bool data_names_sure(const struct image *img, const struct elf_file *ef,
 		.misfit = !identity_maps(&code, img->part, img->n_part),
 	};
 
-	return identity_is_sure(said->is) && identity_stands(said->is, &seen);
+	return identity_is_sure(answer->is) &&
+	       identity_stands(answer->is, &seen);
 }
 
 static int data_names_tell(struct symbolizer *sy, const struct symtab *t,
@@ -152,11 +153,11 @@ int data_names_each(struct symbolizer *sy, const struct image *img,
 {
 	struct elf_file *debug = NULL;
 	struct symtab t = { .n = 0 };
-	struct identity_answer said;
-	struct elf_file *ef = locate_open(sy, img, &said);
+	struct identity_answer answer;
+	struct elf_file *ef = locate_open(sy, img, &answer);
 	int rc = 0;
 
-	if (ef && data_names_sure(img, ef, &said)) {
+	if (ef && data_names_sure(img, ef, &answer)) {
 		debugfile_try(sy, img, ef, data_names_read_all, &t, &debug);
 		data_names_read(&t, ef, SHT_DYNSYM);
 		symtab_finish(&t);

@@ -119,12 +119,12 @@ static void callsite_free(void *object)
 
 static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 					       const struct image *img,
-					       struct identity_answer *said)
+					       struct identity_answer *answer)
 {
 	struct tried_files tried = { .n = 0 };
 
 	sy->tried = sy->opts.kept ? &tried : NULL;
-	struct elf_file *ef = code_bytes_find_file(sy, img, said);
+	struct elf_file *ef = code_bytes_find_file(sy, img, answer);
 	uint64_t unused;
 
 	sy->tried = NULL;
@@ -202,13 +202,13 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	symtab_finish(&f->stubs);
 	plt_add(f->ef, &f->stubs, &f->names);
 	symtab_finish(&f->stubs);
-	f->said = said->is;
+	f->answer = answer->is;
 	return f;
 }
 
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img,
-				    struct identity_answer *said)
+				    struct identity_answer *answer)
 {
 	bool keep = sy->opts.kept && identity_may_be_kept(sy, img);
 	char *name = keep ? symbolizer_cache_name(sy, "callsites", img) : NULL;
@@ -220,9 +220,9 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 		f = NULL;
 	}
 	if (f)
-		*said = (struct identity_answer){ .is = f->said };
+		*answer = (struct identity_answer){ .is = f->answer };
 	else
-		f = callsite_open_new(sy, img, said);
+		f = callsite_open_new(sy, img, answer);
 	if (f && name && !f->tried.young && tried_files_can_tell(&f->tried)) {
 		f->kept = sy->opts.kept;
 		free(f->kept_as);
@@ -264,11 +264,11 @@ void callsite_settle(struct callsite_file *f)
 void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
 		     const struct image *img)
 {
-	struct identity_answer said;
+	struct identity_answer answer;
 
 	if (f->ef)
 		return;
-	f->ef = code_bytes_find_file(sy, img, &said);
+	f->ef = code_bytes_find_file(sy, img, &answer);
 	callsite_open_go(f);
 }
 

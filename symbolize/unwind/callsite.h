@@ -19,7 +19,7 @@ struct section_used;
  * ran. Returns NULL if there is no file, or no rules for its machine. */
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img,
-				    struct identity_answer *said);
+				    struct identity_answer *answer);
 /* Closes it, or leaves it to later symbolizers: those of struct
  * symbolizer_cache, which must still be there. NULL is fine. */
 void callsite_close(struct callsite_file *f);

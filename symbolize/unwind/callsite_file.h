@@ -48,7 +48,7 @@ struct callsite_file {
 	struct symbolizer_cache
 		*kept; /* where it goes in the end; NULL: nowhere */
 	char *kept_as;
-	enum identity said; /* of ef, when it was opened */
+	enum identity answer; /* of ef, when it was opened */
 	struct tried_files tried;
 	bool hashed; /* text is known */
 	bool has_text;

@@ -778,19 +778,19 @@ static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 		memset(u->leaf, 0, LEAVES_KNOWN * sizeof(*u->leaf));
 	u->leaves_added = u->modules->added;
 	uint64_t *k = &u->leaf[hash_u64(key) % LEAVES_KNOWN];
-	unsigned int said = *k & ((1u << CODE_CACHE_BITS) - 1);
+	unsigned int packed = *k & ((1u << CODE_CACHE_BITS) - 1);
 
 	if (*k >> CODE_CACHE_BITS == key)
-		return (struct unwind_leaf){ said & 3, said >> 2 };
-	if (!code_cache_find(c->m->known, c->vaddr, &said)) {
+		return (struct unwind_leaf){ packed & 3, packed >> 2 };
+	if (!code_cache_find(c->m->known, c->vaddr, &packed)) {
 		const struct unwind_leaf is = unwind_leaf_at(u, in, abi, c);
 
-		said = is.how | is.low << 2u;
+		packed = is.how | is.low << 2u;
 		if (unwind_images_row_lasts(c->m, c->vaddr))
-			code_cache_note(c->m->known, c->vaddr, said);
+			code_cache_note(c->m->known, c->vaddr, packed);
 	}
-	*k = key << CODE_CACHE_BITS | said;
-	return (struct unwind_leaf){ said & 3, said >> 2 };
+	*k = key << CODE_CACHE_BITS | packed;
+	return (struct unwind_leaf){ packed & 3, packed >> 2 };
 }
 
 /* Called with the images locked. */

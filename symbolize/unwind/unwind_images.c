@@ -36,10 +36,10 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 
 struct callsite_file *unwind_images_calls_of(struct unwind_image *m)
 {
-	struct identity_answer said;
+	struct identity_answer answer;
 
 	if (!m->calls)
-		m->calls = callsite_open(m->set->sy, m->img, &said);
+		m->calls = callsite_open(m->set->sy, m->img, &answer);
 	else
 		callsite_reopen(m->calls, m->set->sy, m->img);
 	return m->calls;
@@ -147,12 +147,12 @@ void unwind_images_unlock(struct unwind_images *ms)
  * give wrong stacks. */
 static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 					     const struct image *img,
-					     struct identity_answer *said)
+					     struct identity_answer *answer)
 {
-	struct elf_file *ef = locate_open(ms->sy, img, said);
+	struct elf_file *ef = locate_open(ms->sy, img, answer);
 
 	if (ef && (!abi_of(ef->machine) || ef->no_code ||
-		   said->is <= IDENTITY_DOUBTFUL)) {
+		   answer->is <= IDENTITY_DOUBTFUL)) {
 		elf_file_close(ef);
 		return NULL;
 	}
@@ -184,9 +184,9 @@ struct elf_file *unwind_images_file(struct unwind_image *m)
 		f->used = ++ms->clock;
 		return f->ef;
 	}
-	struct identity_answer said;
+	struct identity_answer answer;
 	struct elf_file *ef =
-		m->img ? unwind_images_locate(ms, m->img, &said) : NULL;
+		m->img ? unwind_images_locate(ms, m->img, &answer) : NULL;
 	if (ef)
 		unwind_images_hold_open(ms, m, ef);
 	return ef;
@@ -215,12 +215,12 @@ static void unwind_images_add(struct unwind_images *ms, struct unwind_image *m)
 static bool unwind_images_open(struct unwind_images *ms,
 			       const struct image *img, bool keep)
 {
-	struct identity_answer said;
+	struct identity_answer answer;
 	struct tried_files tried = { .n = 0 };
 	GElf_Ehdr eh;
 
 	ms->sy->tried = unwind_images_kept(ms) ? &tried : NULL;
-	struct elf_file *ef = unwind_images_locate(ms, img, &said);
+	struct elf_file *ef = unwind_images_locate(ms, img, &answer);
 
 	ms->sy->tried = NULL;
 	if (!ef) {
@@ -232,7 +232,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
-	m->is = said.is;
+	m->is = answer.is;
 	m->span = identity_span(ef);
 	m->keep = keep;
 	m->img = mem_dup(img, sizeof(*img));

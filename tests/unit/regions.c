@@ -206,7 +206,7 @@ static void both_step(struct both *b, uint64_t *seed, size_t i, int way)
 				   .closed = heard_from_space,
 				   .arg = &b->got,
 				   .held = &b->held,
-				   .told = false };
+				   .with_rows = false };
 	size_t k = rnd_below(seed, SPACES);
 	size_t from = rnd_below(seed, SPACES);
 	uint64_t what = rnd_below(seed, 200);
@@ -246,7 +246,7 @@ static void both_run(uint64_t seed, int way)
 				   .closed = heard_from_space,
 				   .arg = &b->got,
 				   .held = &b->held,
-				   .told = false };
+				   .with_rows = false };
 
 	for (size_t i = 0; i < OPS; i++) {
 		both_step(b, &seed, i, way);
@@ -282,7 +282,7 @@ START_TEST(mappings_from_high_to_low_addresses_take_no_square_of_time)
 				   .closed = heard_from_space,
 				   .arg = &h,
 				   .held = NULL,
-				   .told = false };
+				   .with_rows = false };
 	const uint32_t n = RUN_ELSEWHERE ? 80000 : 320000;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -310,7 +310,7 @@ START_TEST(a_fork_and_a_mapping_in_turn_copy_a_path)
 				   .closed = heard_from_space,
 				   .arg = &h,
 				   .held = &held,
-				   .told = false };
+				   .with_rows = false };
 	const size_t n = 20000;
 	struct space *child = mem_new(n, sizeof(*child));
 

@@ -5,7 +5,7 @@
 #include "run.h"
 #include "stitch/record.h"
 
-static struct told_tasks told;
+static struct known_tasks known;
 
 static unsigned int told_of(enum event_role role, int64_t tid, const char *name,
 			    int64_t tid2, const char *name2)
@@ -20,7 +20,7 @@ static unsigned int told_of(enum event_role role, int64_t tid, const char *name,
 		.clone_flags = -1,
 	};
 
-	return told_tasks_event(&told, &ev);
+	return known_tasks_event(&known, &ev);
 }
 
 START_TEST(a_name_is_a_record_only_when_it_is_new)
@@ -32,16 +32,16 @@ START_TEST(a_name_is_a_record_only_when_it_is_new)
 	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "", -1, NULL), TASK_COMM);
 	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "", -1, NULL), 0);
 	ck_assert_uint_eq(told_of(ROLE_RENAME, 7, "a", -1, NULL), TASK_COMM);
-	ck_assert(!told_tasks_rename(&told, 7, "z", 1, false));
-	ck_assert(told_tasks_rename(&told, 9, "z", 1, false));
+	ck_assert(!known_tasks_rename(&known, 7, "z", 1, false));
+	ck_assert(known_tasks_rename(&known, 9, "z", 1, false));
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 9, "y", -1, NULL), TASK_COMM);
 	/* the ends of what Linux has */
-	ck_assert(told_tasks_rename(&told, (1 << 22) - 1, "z", 1, false));
-	ck_assert(told_tasks_has_name(&told, (1 << 22) - 1));
-	ck_assert(!told_tasks_has_name(&told, (1 << 22) - 2));
-	ck_assert(!told_tasks_rename(&told, 1 << 22, "z", 1, true));
-	ck_assert(!told_tasks_has_name(&told, 1 << 22));
-	told_tasks_release(&told);
+	ck_assert(known_tasks_rename(&known, (1 << 22) - 1, "z", 1, false));
+	ck_assert(known_tasks_has_name(&known, (1 << 22) - 1));
+	ck_assert(!known_tasks_has_name(&known, (1 << 22) - 2));
+	ck_assert(!known_tasks_rename(&known, 1 << 22, "z", 1, true));
+	ck_assert(!known_tasks_has_name(&known, 1 << 22));
+	known_tasks_release(&known);
 }
 END_TEST
 
@@ -54,7 +54,7 @@ START_TEST(a_fork_is_told_once_until_the_task_ends)
 	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 9, "a"),
 			  TASK_FORK | TASK_COMM2);
 	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 0, "a"), 0);
-	told_tasks_release(&told);
+	known_tasks_release(&known);
 }
 END_TEST
 
@@ -64,30 +64,30 @@ START_TEST(a_fork_with_flags_tells_the_process_until_records_are_lost)
 		.role = ROLE_NEWTASK, .tid = 7, .tid2 = 9, .copies = true
 	};
 
-	ck_assert(!told_tasks_has_process(&told, 9));
-	told_tasks_event(&told, &ev);
-	ck_assert(told_tasks_has_process(&told, 9));
+	ck_assert(!known_tasks_has_process(&known, 9));
+	known_tasks_event(&known, &ev);
+	ck_assert(known_tasks_has_process(&known, 9));
 	/* a thread of that process, and of one that is not known */
 	ev = (struct task_event){ ROLE_NEWTASK, .tid = 9, .tid2 = 10,
 				  .clone_flags = 0x10000 };
-	told_tasks_event(&told, &ev);
-	ck_assert(told_tasks_has_process(&told, 10));
+	known_tasks_event(&known, &ev);
+	ck_assert(known_tasks_has_process(&known, 10));
 	ev.tid = 7;
 	ev.tid2 = 11;
-	told_tasks_event(&told, &ev);
-	ck_assert(!told_tasks_has_process(&told, 11));
+	known_tasks_event(&known, &ev);
+	ck_assert(!known_tasks_has_process(&known, 11));
 	ev.has_process = true;
-	told_tasks_event(&told, &ev);
-	ck_assert(told_tasks_has_process(&told, 11));
+	known_tasks_event(&known, &ev);
+	ck_assert(known_tasks_has_process(&known, 11));
 	/* a fork that does not tell begins another life */
 	ev = (struct task_event){ ROLE_FORK, .tid = 7, .tid2 = 11,
 				  .clone_flags = -1 };
-	told_tasks_event(&told, &ev);
-	ck_assert(!told_tasks_has_process(&told, 11));
-	told.n_lost++;
-	ck_assert(!told_tasks_has_process(&told, 9));
-	ck_assert(!told_tasks_has_process(&told, 10));
-	told_tasks_release(&told);
+	known_tasks_event(&known, &ev);
+	ck_assert(!known_tasks_has_process(&known, 11));
+	known.n_lost++;
+	ck_assert(!known_tasks_has_process(&known, 9));
+	ck_assert(!known_tasks_has_process(&known, 10));
+	known_tasks_release(&known);
 }
 END_TEST
 
@@ -96,7 +96,7 @@ START_TEST(an_exec_is_told_even_with_the_same_name)
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 7, "a", -1, NULL), TASK_COMM);
 	ck_assert_uint_eq(told_of(ROLE_EXEC, 7, "a", -1, NULL), TASK_COMM);
 	ck_assert_uint_eq(told_of(ROLE_EXEC, 7, NULL, -1, NULL), 0);
-	told_tasks_release(&told);
+	known_tasks_release(&known);
 }
 END_TEST
 

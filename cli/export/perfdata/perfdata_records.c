@@ -241,7 +241,7 @@ void pd_places_free(struct pd_places *p)
 #define PROT_RX 5u
 #define MAP_PRIVATE_FLAG 2u
 
-static const struct space_owner owner = { .told = true };
+static const struct space_owner owner = { .with_rows = true };
 
 static bool same_path(const void *owner_, uint32_t id, const void *key)
 {

@@ -716,14 +716,14 @@ static void ctf_run_store(struct ctf_state *st, const struct ctf_want *w,
 /* Returns how many bytes may be added to the payload. */
 static size_t ctf_run_left(const struct ctf_state *st)
 {
-	const uint64_t most = (st->cur.end + 7) / 8 * CTF_TOLD_RATIO;
+	const uint64_t most = (st->cur.end + 7) / 8 * CTF_OUTPUT_RATIO;
 	const size_t left = st->raw_len < CTF_PAYLOAD_MAX
 				    ? CTF_PAYLOAD_MAX - st->raw_len
 				    : 0;
 
-	if (st->told >= most)
+	if (st->output >= most)
 		return 0;
-	return left < most - st->told ? left : (size_t)(most - st->told);
+	return left < most - st->output ? left : (size_t)(most - st->output);
 }
 
 /* Begins a text at the end of the payload; there is room for a 0 after it. */
@@ -746,7 +746,7 @@ static void ctf_run_place(struct ctf_state *st, uint32_t off, size_t len)
 		loc = 0;
 	memcpy(st->raw + off, &loc, 4);
 	st->raw_len += len;
-	st->told += len;
+	st->output += len;
 }
 
 /* Ends a text with a 0, also if it is cut. */
@@ -788,7 +788,7 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 			st->n_cut++;
 			return 0;
 		}
-		st->told += op->node->n_label / 4;
+		st->output += op->node->n_label / 4;
 		if (ctf_text_labels(&t, op->node, v))
 			ctf_run_finish(st, w->label, &t);
 	}

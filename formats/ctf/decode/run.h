@@ -22,7 +22,7 @@ struct ctf_state;
 #define CTF_PAYLOAD_MAX 0xffffu
 /* Labels, names of members and a packet's own fields, which all its events
  * have, make long payloads of short events: of 4 MB 100 GB. */
-#define CTF_TOLD_RATIO 256
+#define CTF_OUTPUT_RATIO 256
 #define CTF_ROLE_COUNT 16
 #define CTF_UUID 16
 
@@ -47,12 +47,12 @@ struct ctf_state {
 	 * it has fixed places. */
 	unsigned char *raw;
 	size_t raw_len;
-	uint64_t idle;	/* elements of no size in this packet */
-	uint64_t told;	/* bytes that its payloads had after their fixed part,
-			 * and labels that were looked at, four as one */
-	bool again;	/* a packet's context is read again for its fields: it
-			 * has no effects */
-	uint32_t n_cut; /* fields cut at the end of the payload */
+	uint64_t idle;	 /* elements of no size in this packet */
+	uint64_t output; /* bytes that its payloads had after their fixed part,
+			  * and labels that were looked at, four as one */
+	bool again;	 /* a packet's context is read again for its fields: it
+			  * has no effects */
+	uint32_t n_cut;	 /* fields cut at the end of the payload */
 	/* Numbers by their use, and a bit for those that were set. */
 	uint64_t use[CTF_PROCNAME];
 	uint32_t uses;
