@@ -21,18 +21,21 @@
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
 	uint32_t first; /* pos of the innermost frame without a call; 0: none */
-	uint32_t lost;	/* of the innermost without code that has code further
-			 * in; 0: none */
-	uint32_t run;	/* number of innermost frames without code */
-	uint32_t behind; /* frames after where the thread begins: none of its
-			  * stack */
-	bool derived; /* derived otherwise than from addresses and mappings */
+	uint32_t lost;	/* pos of the innermost frame without code that has one
+			 * with code further in; 0: none */
+	uint32_t run;	/* number of frames without code at the inner end */
+	uint32_t behind; /* frames further out than the function in which the
+			  * thread begins: they are not part of its stack */
+	bool derived; /* a frame is FRAME_DERIVED, and code has not proved its
+		       * function */
 	bool hole;    /* the caller of a frame further out is missing */
-	bool stray;   /* what is there instead has called something else */
-	bool never;   /* a frame cannot have been called from the next one */
+	bool stray;   /* if hole: the next frame has called something else */
+	bool never;   /* a frame cannot have been called by the next one */
 	uint8_t open; /* the greatest reason, enum judged */
 };
 
+/* Notes what a chain of a stack shows. ended: enum unwind_end, 0 if frame
+ * pointers were followed; caller: enum caller. */
 static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 			  unsigned int caller)
 {
@@ -53,6 +56,7 @@ static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 		p->spot[s->frame].leaf = true;
 }
 
+/* Reads from the database how each used stack was recorded. */
 static int callsites_read_used(struct pass *p, struct err *err)
 {
 	struct rows *r = rows_of(maker_read(p->mk, err), "callsite_used", err);
@@ -72,8 +76,8 @@ static int callsites_read_used(struct pass *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Loads the code, and which frames occur where. Returns 0, or -1 and *err; then
- * too the caller calls callsites_release(). */
+/* Loads the code, and notes which frames occur where. Returns 0, or -1 and
+ * *err; the caller calls callsites_release() in both cases. */
 static int callsites_load(struct pass *p, struct err *err)
 {
 	p->code = bare_code_load(maker_read(p->mk, err), p->fr, err);
@@ -89,7 +93,7 @@ static int callsites_load(struct pass *p, struct err *err)
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
 	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
-	/* as query callsite_used, of what the database was made of */
+	/* as query callsite_used, without the database */
 	for (uint32_t i = 1; p->fr && i <= p->fr->n_raw; i++) {
 		const struct raw_chain *c = frames_get_raw(p->fr, i);
 
@@ -128,8 +132,8 @@ static const struct place *callsites_place_of(const struct pass *p,
 	return &p->place[bare_code_frame(p->code, frame)->image];
 }
 
-/* Returns whether code proved which function a frame is of, though not at which
- * of its calls. */
+/* Returns whether the code proved which function a frame belongs to, though not
+ * which call in it was made. */
 static bool is_proved(const struct pass *p, uint32_t frame)
 {
 	const uint32_t both = FRAME_INFERRED | FRAME_DERIVED;
@@ -159,7 +163,7 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 					       : JUDGED_UNMAPPED;
 	if (c->img.kind == IMAGE_VDSO && !p->place[f->image].file)
 		return JUDGED_NO_FILE;
-	/* another copy of it would not help */
+	/* another copy of the file would not help */
 	if (c->img.kind == IMAGE_FILE && c->status == IMAGE_NO_ELF)
 		return JUDGED_NO_TABLE;
 	if (c->img.kind == IMAGE_FILE && !image_is_named(c->status))
@@ -171,8 +175,8 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 	return f->flags & FRAME_SIGNED ? JUDGED_EARLY_SIGNED : JUDGED_OPEN;
 }
 
-/* Looks a return address up in its file; of an innermost frame only the bounds
- * of its function. */
+/* Looks a return address up in its file. For an innermost frame, only the
+ * bounds of its function are looked up. */
 static void callsites_check_frame(struct pass *p, uint32_t frame)
 {
 	const struct place *pl = callsites_place_of(p, frame);
@@ -186,7 +190,8 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
-	/* It may be another address that was signed: nothing is said of it. */
+	/* The signature may have been of another address, so that a negative
+	 * result proves nothing. */
 	if (bare_code_frame(p->code, frame)->flags & FRAME_SIGNED &&
 	    (s->site.kind == CALLSITE_NO_CODE ||
 	     s->site.kind == CALLSITE_NO_CALL))
@@ -198,7 +203,7 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		callsite_in_sframe(pl->file, s->off - s->returns, &s->entry);
 	s->bytes =
 		pl->file ? callsite_go_bytes(pl->file, s->off - s->returns) : 0;
-	/* Only its unwind table says whether the function has set the frame
+	/* Only its unwind table shows whether the function has set the frame
 	 * pointer at that place, so that its caller is in the chain. */
 	if (s->leaf && !pl->file)
 		s->open = (uint8_t)callsites_why_open(p, frame);
@@ -216,11 +221,11 @@ static bool needs_check(const struct pass *p, uint32_t frame)
 	       !image_is_kernel(callsites_image(p, frame)->kind);
 }
 
-/* Looks frames of code that a process made up in its bytes, where these were
- * recorded: whether a return address is after a call, though not where that
- * leads to, as calls are patched; and whether the innermost function has set
- * its frame pointer. What is not so proves nothing. Returns 0, or -1 and *err.
- */
+/* Checks the frames in code that a process generated against the recorded bytes
+ * of that code: whether a call is before the return address, though not where
+ * the call leads, because calls are patched; and whether the innermost function
+ * has set its frame pointer. A negative result proves nothing, except in BPF
+ * programs. Returns 0, or -1 and *err. */
 static int callsites_check_made(struct pass *p, struct err *err)
 {
 	uint32_t *first = mem_new(p->code->n_image, sizeof(*first));
@@ -301,6 +306,7 @@ static bool callsites_has_none(const struct pass *p, uint32_t image)
 	return s == IMAGE_REPLACED || image_is_absent(s);
 }
 
+/* Checks the frames that need it, image by image, so that files open once. */
 static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				  struct err *err)
 {
@@ -344,6 +350,7 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 	return pl ? callsites_store_section(p, pl, image, err) : 0;
 }
 
+/* Stores the result of each return address. */
 static int callsites_put_frames(struct pass *p, struct err *err)
 {
 	struct store_callsite *c = mem_new(p->code->n_frame, sizeof(*c));
@@ -371,7 +378,8 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 	return rc;
 }
 
-/* Counts the calls to the function of the inner frame, in one file. */
+/* Counts, for each file in doubt, the calls that were proved to enter the
+ * function of the inner frame in the same file. */
 static void callsites_count_proved(struct pass *p)
 {
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
@@ -415,8 +423,8 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 	mapped_parts_release(&parts);
 	if (rc)
 		return -1;
-	/* Counts return addresses by what is before them. Returns whether any
-	 * file needs a proof that it is the one that ran. */
+	/* Counts return addresses by what is before them, and finds out whether
+	 * any file needs a proof that it is the one that ran. */
 	bool asked = false;
 
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
@@ -504,8 +512,8 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	}
 }
 
-/* Returns whether a chain goes on after a frame with another one than its
- * caller's. In front of a signal handler that is the interrupted function, of
+/* Returns whether the caller of a frame is missing where a chain goes on after
+ * that frame. The caller of a signal handler is the interrupted function, of
  * which the chain has the caller at best: the frame pointer is its own. */
 static bool callsites_is_hole(const struct spot *caller)
 {
@@ -513,13 +521,15 @@ static bool callsites_is_hole(const struct spot *caller)
 	       callsites_is_frameless(caller);
 }
 
-/* Returns whether a table may have led from a frame: others of its file were
- * left so, and others were not. */
+/* Returns whether a table may have led from a frame to its caller: the walk
+ * left other frames of the same file by one. */
 static bool callsites_may_be_tabled(const struct pass *p, uint32_t frame)
 {
 	return p->spot[frame].sframe && callsites_place_of(p, frame)->tabled;
 }
 
+/* Notes in *s what the step from frame n to the next one shows: a missing
+ * caller, or one that cannot be. */
 static void callsites_add_hole(struct pass *p, struct sums *s,
 			       const struct stack *n)
 {
@@ -533,10 +543,11 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	/* see callsites_begin_sums() */
 	if (callsites_no_code(p, next->frame) && callsites_begins(at))
 		return;
-	/* Behind where a thread begins there are other such functions at most:
-	 * of a function without a frame FP is what its creator left. Where the
-	 * outermost is not known, that is what is said. Nothing at all is
-	 * after an address from which nothing was called. */
+	/* Further out than where a thread begins, there are other such
+	 * functions at most: the frame pointer of a function without a frame is
+	 * what its creator left. Where it is not known whether the outermost
+	 * function is one, that is the verdict. Nothing can be further out than
+	 * an address from which nothing was called. */
 	s->never |= at->site.kind == CALLSITE_START;
 	s->never |= callsites_begins(at) && !callsites_begins(out) &&
 		    (next->parent || out->start != START_UNKNOWN);
@@ -581,7 +592,8 @@ static uint32_t callsites_depth(const struct pass *p, uint32_t stack)
 }
 
 /* Returns whether a stack was unwound by the table of a file that naming has
- * refused since. Behind a file that was not there all callers are guessed. */
+ * refused since. Where the file was missing at that time, all further callers
+ * are guessed. */
 static bool callsites_is_by_other(const struct pass *p, uint32_t stack)
 {
 	for (uint32_t i = stack; i && p->stack[stack].unwound;) {
@@ -600,7 +612,8 @@ static bool callsites_is_by_other(const struct pass *p, uint32_t stack)
 	return false;
 }
 
-/* Returns what the innermost frame, or the stack as it was recorded, says. */
+/* Returns the verdict that follows from the innermost frame, or from how the
+ * stack was recorded. */
 static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 {
 	const struct stack *s = bare_code_stack(p->code, stack);
@@ -632,9 +645,10 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 	return callsites_has_none(p, image) ? JUDGED_NO_FILE : JUDGED_CALLER;
 }
 
-/* Returns whether the only return address of a stack may be one that an earlier
- * call has left: the innermost function has no frame, nothing is known of the
- * one between to set the frame pointer, and after is one that sets none. */
+/* Returns whether the only return address of a stack may be left from an
+ * earlier call: the innermost function has set no frame pointer, nothing shows
+ * that a function between the two has set one, and the function of the return
+ * address sets none. */
 static bool callsites_is_stale(const struct pass *p,
 			       const struct store_stack_check *c)
 {
@@ -646,6 +660,7 @@ static bool callsites_is_stale(const struct pass *p,
 	       root->site.kind == CALLSITE_DIRECT && callsites_is_hole(root);
 }
 
+/* Returns the verdict on a stack, before its end is looked at. */
 static enum judged callsites_judge(const struct pass *p,
 				   const struct store_stack_check *c,
 				   const struct sums *s)
@@ -657,11 +672,11 @@ static enum judged callsites_judge(const struct pass *p,
 
 	if (c->bogus)
 		return JUDGED_FABRICATED;
-	/* one frame too many, whatever its call is of */
+	/* the stack has one frame too many, whatever that frame calls */
 	if (k->stale)
 		return JUDGED_OPEN;
-	/* What the walk has led to may be no code: then more than one caller is
-	 * missing, and what is there instead is none. */
+	/* If the walk may have led to an address without code, more than one
+	 * caller may be missing, and the next frame may be no caller. */
 	if (simple == JUDGED_CALLER &&
 	    (open == JUDGED_MAPPINGS || open == JUDGED_UNMAPPED ||
 	     open == JUDGED_EARLY_SIGNED || callsites_is_stale(p, c) ||
@@ -671,14 +686,14 @@ static enum judged callsites_judge(const struct pass *p,
 		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER || simple == JUDGED_GUEST)
 		return simple;
-	/* What is missing is so, whatever the frames further out are. Behind a
-	 * function that has its frame there was a call in tail position: no
-	 * frame of the one between is left. */
+	/* A missing caller stays missing, whatever the frames further out are.
+	 * If the innermost function has its frame, the gap is a tail call: the
+	 * function between the two has left no frame. */
 	if (callsites_is_gap(c->caller) && !k->framed)
 		return JUDGED_CALLER;
 	if (k->unwound)
 		return simple;
-	/* which function was called proves that its caller is there */
+	/* if the call is proved to enter that function, its caller is there */
 	if (c->caller != CALLSITE_PROVED && !k->framed && leaf > open)
 		open = leaf;
 	else if (callsites_depth(p, c->stack) - s->behind == 1 + c->checked)
@@ -686,6 +701,7 @@ static enum judged callsites_judge(const struct pass *p,
 	return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 }
 
+/* Adds the row of a stack to p->found, and sets its verdict. */
 static void callsites_put_stack(struct pass *p, uint32_t stack,
 				const struct sums *s)
 {
@@ -735,8 +751,9 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
-/* Begins the sums of a stack with those of its callers, if it has any: what a
- * walk finds after the function in which the thread begins is no frame. */
+/* Begins the sums of stack i with those of its callers, if it has any. What a
+ * walk finds further out than the function in which the thread begins is no
+ * frame. Returns the stack, without a parent if that is so. */
 static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
 					 uint32_t i)
 {
@@ -759,8 +776,8 @@ static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
 	return n;
 }
 
-/* Returns the number of frames that were recorded of a user stack: an inferred
- * caller was not. */
+/* Returns how many frames of a user stack were recorded: an inferred caller was
+ * not. */
 static uint32_t callsites_recorded(const struct pass *p, uint32_t user)
 {
 	const uint32_t parent = bare_code_stack(p->code, user)->parent;
@@ -772,7 +789,8 @@ static uint32_t callsites_recorded(const struct pass *p, uint32_t user)
 		bare_code_frame(p->code, caller)->flags & FRAME_INFERRED);
 }
 
-/* Notes of the stacks of samples whether more frames would have been kept. */
+/* Notes for the stacks of a sample whether the recorder would have kept more
+ * frames. */
 static int callsites_find_full(void *arg, const struct store_group *g,
 			       struct err *err)
 {
@@ -796,8 +814,8 @@ static int callsites_find_full(void *arg, const struct store_group *g,
 	return 0;
 }
 
-/* Judges the stacks; code: stores what was found. Without code, all of it
- * only says which stacks are not judged. */
+/* Judges the stacks, and stores the results if `code`. Without code, this only
+ * finds which stacks are not judged. Returns 0, or -1 and *err. */
 static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
 	size_t n_stack = p->code->n_stack;
@@ -806,8 +824,8 @@ static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 	if (!p->kept || store_groups_made(p->mk, callsites_find_full, p, err))
 		return -1;
 
-	/* stacks after the last one to be judged were unwound from dumps, as
-	 * all of them may be */
+	/* the stacks after the last one to be judged were unwound from dumps;
+	 * this may be true of all stacks */
 	while (n_stack > 1 && !p->stack[n_stack - 1].walked)
 		n_stack--;
 
@@ -841,6 +859,7 @@ static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 SAME_BY(callsites_same_trust, struct pass, trust[id], struct store_user_trust,
 	type, mark, judged, frames, image);
 
+/* Returns whether a stack dump of the same place would end early, too. */
 static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 {
 	uint32_t leaf = bare_code_stack(p->code, stack)->frame;
@@ -852,7 +871,7 @@ static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 		p->stack[stack].switches);
 }
 
-/* Returns an enum judged_stop. */
+/* Returns an enum judged_stop, 0 for a stack that was unwound or is missing. */
 static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 				uint32_t kernel, uint32_t kept)
 {
@@ -863,6 +882,7 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 		callsites_ends_dump(p, user), p->stack[user].bytes);
 }
 
+/* Adds the samples of a group to the row for their verdict. */
 static int callsites_take_group(void *arg, const struct store_group *g,
 				struct err *err UNUSED)
 {
@@ -904,14 +924,15 @@ static int callsites_put_trust(struct pass *p, struct err *err)
 
 	if (store_groups_made(p->mk, callsites_take_group, p, err))
 		return -1;
-	/* what is said of each stack of a sample */
+	/* collects the verdict of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		struct known_stack *s = &p->stack[i];
 
 		if (s->kernel && s->used && !s->deeper &&
 		    s->judged == JUDGED_NO_START)
 			s->judged = JUDGED_FULL;
-		/* of a kernel's it is what lacks, whatever else is wrong */
+		/* of a kernel stack, only the image of the missing file is
+		 * stored */
 		if (s->kernel && s->judged != JUDGED_NO_FILE)
 			s->image = 0;
 		if (s->judged != JUDGED_NONE &&
@@ -940,14 +961,15 @@ static void callsites_release(struct pass *p)
 	free_all(p->order, p->link, p->doubt, p->reach, p->found, p->kept);
 }
 
-/* ---- what an earlier check has found */
+/* ---- results of an earlier check */
 
 struct found {
-	struct spot *spot; /* by frame: site, start, open, bytes, sframe */
+	struct spot *spot; /* by frame: site, unverified, start, open, bytes,
+			    * sframe */
 	struct found_image {
 		bool had;    /* its file was there */
 		char *doubt; /* why it was not the one that ran, or NULL */
-		uint32_t functions, framed; /* of struct place */
+		uint32_t functions, framed; /* as in struct place */
 	} * image;
 	struct store_link *link;
 	size_t n_link, cap_link;
@@ -960,6 +982,8 @@ static void callsites_release_found(const struct pass *p, struct found *f)
 	free_all(f->spot, f->image, f->link);
 }
 
+/* Reads the results of the last check into *f. Returns 0, or -1 and *err; the
+ * caller calls callsites_release_found() in both cases. */
 static int callsites_read_found(struct pass *p, struct found *f,
 				struct err *err)
 {
@@ -1011,7 +1035,7 @@ static int callsites_read_found(struct pass *p, struct found *f,
 			(uint64_t)rows_int(r, AGAIN_SITES_TARGET);
 		f->spot[frame].unverified =
 			rows_int(r, AGAIN_SITES_UNVERIFIED) != 0;
-		/* the code of a kernel has no section that is stored */
+		/* the section of a kernel's code is not stored */
 		f->image[bare_code_frame(p->code, (uint32_t)frame)->image]
 			.had |=
 			kind != CALLSITE_UNCHECKED && kind != CALLSITE_NO_CODE;
@@ -1049,8 +1073,9 @@ static int callsites_read_found(struct pass *p, struct found *f,
 	return rows_end(r, err);
 }
 
-/* Takes over what was found by files that are not at hand now: it depends on
- * their content alone, and stays as sure as it was. */
+/* Takes over the results for files that are not at hand now: they depend on the
+ * content of the file alone, and stay as sure as they were. Returns 0, or -1
+ * and *err. */
 static int callsites_keep_found(struct pass *p, const struct found *f,
 				struct err *err)
 {
@@ -1064,7 +1089,7 @@ static int callsites_keep_found(struct pass *p, const struct found *f,
 			continue;
 		keeps[i] = f->image[i].had || !p->sy;
 		pl->other = f->image[i].doubt != NULL;
-		/* what a merge has is in the database */
+		/* the database of a merge has these already */
 		if (!p->sy)
 			continue;
 		pl->functions = f->image[i].functions;
@@ -1075,7 +1100,7 @@ static int callsites_keep_found(struct pass *p, const struct found *f,
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const uint32_t image = bare_code_frame(p->code, i)->image;
 		const struct spot *was = &f->spot[i];
-		/* frames of which nothing is known have no row */
+		/* a frame about which nothing is known has no row */
 		const bool listed =
 			was->start || was->open || was->bytes || was->sframe;
 		struct spot *s = &p->spot[i];
@@ -1142,7 +1167,7 @@ int callsites_judge_again(struct maker *mk, struct err *err)
 	bool loaded = !callsites_load(&p, err);
 	int rc = -1;
 
-	/* without files: what their frames are known by otherwise */
+	/* finds what can be known about their frames without files */
 	for (uint32_t i = 1; loaded && i < p.code->n_frame; i++)
 		if (needs_check(&p, i))
 			callsites_check_frame(&p, i);

@@ -1,5 +1,5 @@
 /* callsites_ends.c - whether the frames of user stacks can have called the next
- * inner ones, and where the stacks end: in the function in which their thread
+ * inner ones, and where stacks end: in the function in which their thread
  * begins, or early, and then why. */
 #include "analyze/callsites/callsites_pass.h"
 #include "schema/db/groups.h"
@@ -12,11 +12,11 @@
 #include "symbolize/unwind/frame_share.h"
 #include "symbolize/unwind/thread_start.h"
 
-/* A kernel that knows SFrame asks for each frame the table that was registered
+/* For each frame, a kernel that knows SFrame asks the table that was registered
  * for its code, and takes the frame pointer where there is none ("unwind_user:
- * Add sframe support", version 13). A function that has set no frame pointer,
- * and whose caller is the next frame, was left by a table: frame pointers skip
- * that caller. One whose caller is skipped, or in which a stack ends, was not.
+ * Add sframe support", version 13). If a function has set no frame pointer, and
+ * its caller is the next frame, a table has led there: frame pointers skip that
+ * caller. If its caller is skipped, or the stack ends in it, no table was used.
  */
 
 enum {
@@ -25,8 +25,8 @@ enum {
 	BY_EITHER = 4,
 };
 
-/* Returns whether all that left code of the file where frame pointers do not
- * lead was a table. */
+/* Returns whether tables led from all frames in the file of `frame` from which
+ * frame pointers do not lead to the caller. */
 static bool callsites_is_registered(const struct pass *p, uint32_t frame)
 {
 	const struct place *pl =
@@ -50,7 +50,8 @@ void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
 		link;
 }
 
-/* Notes what the step out of a frame that has set no frame pointer proves. */
+/* Notes what the step from a frame that has set no frame pointer to the next
+ * one proves. Returns whether a table led there. */
 static bool callsites_note_step(struct pass *p, uint32_t frame, uint32_t caller)
 {
 	struct place *pl = &p->place[bare_code_frame(p->code, frame)->image];
@@ -65,14 +66,15 @@ static bool callsites_note_step(struct pass *p, uint32_t frame, uint32_t caller)
 					       ? &p->reach[out->reach]
 					       : NULL;
 
-	/* neither entered by the call nor by a jump from there */
+	/* the function was entered neither by the call nor by a jump from the
+	 * called function */
 	pl->by_fp |= l == CALLSITE_GAP && r && f == pl->file && f &&
 		     !callee_reach_has(
 			     f, r, p->spot[frame].off - p->spot[frame].returns);
 
-	/* Of a function that calls itself any number of callers may be skipped.
-	 * That of one at whose entry there is a probe is on top of the stack,
-	 * and taken from there (Linux 6.11, arch/x86/events/core.c). */
+	/* If a function calls itself, any number of callers may be skipped. The
+	 * caller of a function with a probe at its entry is on top of the
+	 * stack, and taken from there (Linux 6.11, arch/x86/events/core.c). */
 	if (l == CALLSITE_PROVED && !p->spot[frame].entry && f && out->off &&
 	    callsite_link(f, &out->site, f, out->off - 1) != CALLSITE_PROVED) {
 		callsites_set_link(p, frame, caller, CALLSITE_WALKED);
@@ -83,7 +85,7 @@ static bool callsites_note_step(struct pass *p, uint32_t frame, uint32_t caller)
 	return l == CALLSITE_WALKED;
 }
 
-/* Returns by what a frame was left. */
+/* Returns how the walk left a frame, a BY_ bit; 0: unknown. */
 static unsigned int callsites_step(const struct pass *p, uint32_t frame,
 				   bool proved, bool skipped)
 {
@@ -164,8 +166,9 @@ static const struct callsite_file *callsites_file_of(const struct pass *p,
 	return p->place[bare_code_frame(p->code, frame)->image].file;
 }
 
-/* An inner frame that is a return address is looked up one byte before, inside
- * its call; an innermost frame exactly; some frames are both. */
+/* Looks at the call before the return address of `frame`. If `inner` is a
+ * return address, it is looked up one byte before, inside its call; an
+ * innermost frame exactly; some frames are both. */
 static enum callsite_link find_link(const struct pass *p, uint32_t inner,
 				    uint32_t frame)
 {
@@ -208,11 +211,11 @@ enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 	return at == TABLE_NONE ? 0 : p->link[at].link;
 }
 
-/* ---- what cannot have been called */
+/* ---- frames that cannot have been called */
 
-/* Lists stack i, of which no frame is wrong, if its innermost frame may not
- * have been called from the next one. further: other such stacks go on to it.
- */
+/* Lists the pair of frames at the inner end of stack i, in which no frame is
+ * bogus, if the innermost frame may not have been called by the next one.
+ * further: stack i is the caller of other such stacks. */
 static void callsites_add_doubt(struct pass *p, uint32_t i, bool further)
 {
 	const struct known_stack *k = &p->stack[i];
@@ -233,8 +236,8 @@ static void callsites_add_doubt(struct pass *p, uint32_t i, bool further)
 	p->spot[caller].reach = UINT32_MAX;
 }
 
-/* Returns whether the call of `frame` can have entered the function of the next
- * inner frame, or led there. */
+/* Returns whether the call of d->frame can have entered the function of the
+ * next inner frame, or led to it. */
 static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 {
 	const struct spot *in = &p->spot[d->inner];
@@ -246,8 +249,8 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 		return true;
 	const struct callee_reach *r = &p->reach[out->reach];
 
-	/* Unwinding by a table does not show a function that was left by a
-	 * tail call: the jump from there counts too. */
+	/* Unwinding by a table does not show a function that ended in a tail
+	 * call: the jump from that function counts too. */
 	if (in->sframe && f == g && callee_reach_has(g, r, in->off - !d->leaf))
 		return true;
 
@@ -259,7 +262,8 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 	return f == g ? callee_reach_has(g, r, in->off - !d->leaf) : r->open;
 }
 
-/* Returns whether what the call enters is known to set the frame pointer. */
+/* Returns whether the function that is called is known to set the frame
+ * pointer. */
 static bool callsites_is_framed(const struct pass *p, const struct doubt *d)
 {
 	const uint32_t reach = p->spot[d->frame].reach;
@@ -291,8 +295,9 @@ void callsites_find_ends(struct pass *p)
 {
 	struct place *pl = NULL;
 
-	/* Nothing returns to some frames after a call, yet something that Go's
-	 * runtime has made look called there. */
+	/* Some frames are not after a call, although nothing else returns
+	 * there: Go's runtime has made a function look as if it was called at
+	 * that place. */
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
 		const struct stack *s = bare_code_stack(p->code, i);
 
@@ -305,9 +310,9 @@ void callsites_find_ends(struct pass *p)
 			callsites_set_link(p, s->frame, caller,
 					   CALLSITE_INJECTED);
 	}
-	/* Finds the return addresses in stacks of which no frame is wrong: most
-	 * of those that walks through code without frame pointers lead to are
-	 * of no use. */
+	/* Finds the return addresses in stacks without a bogus frame. Most of
+	 * those to which walks through code without frame pointers lead are of
+	 * no use. */
 	bool *bogus = mem_new(p->code->n_stack, sizeof(*bogus));
 	/* part of such a stack */
 	bool *part = mem_new(p->code->n_stack, sizeof(*part));
@@ -338,7 +343,7 @@ void callsites_find_ends(struct pass *p)
 
 		callsites_add_doubt(p, i, further[i]);
 		part[parent] = further[parent] = true;
-		/* not of one of which only the function is known */
+		/* not if only the function of the address is known */
 		p->spot[s->frame].inner |=
 			s->parent &&
 			p->spot[s->frame].site.kind != CALLSITE_UNCHECKED;
@@ -385,7 +390,7 @@ void callsites_find_ends(struct pass *p)
 	}
 	if (pl)
 		callsite_settle(pl->file);
-	/* The links of those that cannot be are set once all listed frames are
+	/* The links of impossible pairs are set once all listed frames are
 	 * known. */
 	for (size_t i = 0; i < p->n_doubt; i++) {
 		const struct doubt *d = &p->doubt[i];
@@ -403,7 +408,7 @@ void callsites_find_ends(struct pass *p)
 
 /* The samples of the threads of one name. */
 struct thread_code {
-	uint64_t n, bare; /* bare: in code that nothing describes */
+	uint64_t n, bare; /* bare: those in code about which nothing is known */
 	bool go;
 };
 
@@ -413,7 +418,8 @@ struct threads {
 	size_t n, cap;
 };
 
-/* Returns 0: of no thread, or without a user stack. */
+/* Returns the innermost user frame of a group; 0: it has no thread, no user
+ * stack, or one that was unwound. */
 static uint32_t callsites_leaf(const struct pass *p,
 			       const struct store_group *g)
 {
@@ -437,8 +443,8 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
 	const uint32_t image = bare_code_frame(t->p->code, leaf)->image;
 
 	c->n = saturating_add(c->n, n);
-	/* Code in the memory of a process of which no file is known, nor a
-	 * name: that of a compiler at run time. */
+	/* Code in the memory of a process that has neither file nor name was
+	 * made by a compiler at run time. */
 	const enum image_kind kind = t->p->code->image[image].img.kind;
 	if (kind == IMAGE_ANON || kind == IMAGE_UNKNOWN_USER)
 		c->bare = saturating_add(c->bare, n);
@@ -448,8 +454,8 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
 }
 
 /* Marks the innermost frames of samples whose dump would end in generated code
- * further out, or in Go's runtime, which calls C on another stack: not in Go's
- * own functions, of which each has a table. */
+ * further out, or in Go's runtime, which calls C on another stack. Go's own
+ * functions are not marked: each of them has a table. */
 static int callsites_mark_leaf(void *arg, const struct store_group *g,
 			       struct err *err UNUSED)
 {

@@ -1,6 +1,6 @@
-/* callsites_kernel.c - the kernel's half of stacks: is each of its return
- * addresses after a call, its outermost frame one in which kernel stacks begin,
- * and nothing further out? */
+/* callsites_kernel.c - judges the kernel half of stacks: whether each of its
+ * return addresses is after a call, kernel stacks begin in its outermost frame,
+ * and no frame is further out. */
 #include <fnmatch.h>
 
 #include "analyze/callsites/callsites_pass.h"
@@ -12,25 +12,27 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/unwind/kernel_code.h"
 
+/* How the next frame further out follows a frame of the kernel. */
 enum kernel_way {
-	WAY_CALL,	 /* it goes on to what has called it */
-	WAY_INTERRUPTED, /* or to where an interrupt or exception was */
+	WAY_CALL,	 /* the next frame is what has called it */
+	WAY_INTERRUPTED, /* or the place where an interrupt or exception came */
 	WAY_JUMP,	 /* its return address is after no call */
-	WAY_REPLACED,	 /* put in the place of a return address */
-	WAY_GONE,	 /* its code is no more after the boot */
-	WAY_TRAMPOLINE,	 /* of BPF, by its ksymbol: its code is not recorded */
-	WAY_TRAMPOLINED, /* a function that only these call */
+	WAY_REPLACED,	 /* it was put in the place of a return address */
+	WAY_GONE,	 /* its code is discarded after the boot */
+	WAY_TRAMPOLINE,	 /* a BPF trampoline, by its ksymbol: its code is not
+			  * recorded */
+	WAY_TRAMPOLINED, /* a function that only BPF trampolines call */
 };
 
-/* Linux 6.1 to 7.2, by their stacks; the code is in
+/* Linux 6.1 to 7.2, found in their stacks; the code is in
  * arch/x86/entry/entry_64.S, arch/x86/kernel/head_64.S,
  * arch/arm64/kernel/entry.S and arch/s390/kernel/entry.S. A stack of the kernel
  * is empty where it is entered from user mode, or a thread or CPU starts on it;
  * unwinders stop at registers of user mode (arch/x86/kernel/unwind_orc.c). An
- * interrupt enters from either mode, so that the frames of what it came from
- * may follow, of which the first is no return address. So it is where the
- * kernel is left again. ret_from_fork() is called from ret_from_fork_asm() on
- * x86, and first on others. */
+ * interrupt enters from either mode, so that the frames of the interrupted code
+ * may follow, the first of which is no return address. The same is true where
+ * the kernel is left again. ret_from_fork() is called from ret_from_fork_asm()
+ * on x86, and is the outermost on others. */
 static const struct kernel_place {
 	const char *pattern;
 	enum thread_start start;
@@ -41,7 +43,7 @@ static const struct kernel_place {
 	{ "entry_SYSCALL_compat*", START_KERNEL, WAY_CALL },
 	{ "entry_SYSENTER_compat*", START_KERNEL, WAY_CALL },
 	{ "ret_from_fork_asm", START_KERNEL, WAY_CALL },
-	/* a far return to the next instruction */
+	/* code goes on at the next instruction by a far return */
 	{ "secondary_startup_64*", START_KERNEL, WAY_JUMP },
 	{ "common_startup_64", START_KERNEL, WAY_JUMP },
 	{ "el0t_??_sync", START_KERNEL, WAY_CALL },
@@ -92,7 +94,7 @@ static const struct kernel_place *callsites_kernel_place(const char *name)
 	return NULL;
 }
 
-/* The code of a symbol with a place. */
+/* The code of a symbol. is: NULL if its name has no row in kernel_places. */
 struct kernel_range {
 	uint32_t image;
 	uint64_t from, size;
@@ -101,6 +103,7 @@ struct kernel_range {
 
 COMPARE_BY(kernel_range_compare, struct kernel_range, image, from);
 
+/* Returns the range that holds an offset of an image, or NULL. */
 static const struct kernel_range *kernel_range_at(const struct kernel_range *r,
 						  size_t n, uint32_t image,
 						  uint64_t off)
@@ -123,10 +126,9 @@ static void callsites_set_place(struct spot *s, const struct kernel_place *is)
 	s->way = (uint8_t)is->way;
 }
 
-/* Returns whether a frame is after another one as what was interrupted there,
- * or may be: the names of the kernel tell. Trampolines of ftrace have
- * registers, too, with an address that kprobe_ftrace_handler() has made one
- * larger. */
+/* Returns whether the next frame after `inner` was or may have been interrupted
+ * there, by the names of the kernel. Trampolines of ftrace have registers, too,
+ * with an address that kprobe_ftrace_handler() has made one larger. */
 static bool callsites_is_interrupted(const struct pass *p, uint32_t inner)
 {
 	const struct spot *s = &p->spot[inner];
@@ -176,7 +178,7 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 		s->named = !sums || name;
 		callsites_set_place(s, callsites_kernel_place(name));
 	}
-	/* the rows of frames have no names yet */
+	/* the rows of frames have no names yet, so that symbols are searched */
 	while (rows_step(r)) {
 		const char *name = rows_text(r, CALLSITE_KERNEL_NAME);
 		struct kernel_range at = {
@@ -188,12 +190,12 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 				: callsites_kernel_place(name),
 		};
 
-		/* a part that the compiler moved away has the frame of the
+		/* a part that the compiler moved away uses the frame of its
 		 * function */
 		if (strstr(name, ".cold"))
 			continue;
-		/* its own address stands where a return address was, or is
-		 * innermost */
+		/* the address of the function itself is in the place of a
+		 * return address, or innermost */
 		if (at.is && at.from &&
 		    (at.is->way == WAY_REPLACED ||
 		     at.is->way == WAY_TRAMPOLINED)) {
@@ -210,7 +212,8 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 			kernel_range_at(range, n, image, s->off - 1);
 
 		callsites_set_place(s, at ? at->is : NULL);
-		/* what was interrupted is the next instruction, not a call */
+		/* the address is that of the next instruction if the frame was
+		 * interrupted, not of a call */
 		at = kernel_range_at(range, n, image, s->off);
 		s->into = at ? s->off - at->from + 1 : 0;
 	}
@@ -230,8 +233,9 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Of a kernel that finds callers by frame pointers: is that of a frame that was
- * interrupted in the chain? */
+/* Returns whether the caller of an interrupted or innermost frame is in the
+ * chain, for a kernel that finds callers by frame pointers: WHOLE, CALLER if it
+ * is missing, or NONE if that is not known. */
 static uint8_t callsites_kernel_framed(const struct kernel_code *k,
 				       const struct spot *s)
 {
@@ -248,7 +252,8 @@ static uint8_t callsites_kernel_framed(const struct kernel_code *k,
 }
 
 /* Looks up the frames of an image, which next[] links. Returns how many of
- * their addresses are after no call, and in *calls, how many are after one. */
+ * their addresses are wrong, being after no call, and adds to *calls how many
+ * are after one. */
 static size_t callsites_check_kernel_image(struct pass *p,
 					   const struct kernel_code *k,
 					   uint32_t first, const uint32_t *next,
@@ -275,7 +280,7 @@ static size_t callsites_check_kernel_image(struct pass *p,
 		s->site.kind = kind;
 		*calls += kind == CALLSITE_DIRECT || kind == CALLSITE_INDIRECT;
 		wrong += kind == CALLSITE_NO_CALL && !s->interrupted;
-		/* the stacks that end there lack no caller */
+		/* a stack that ends there lacks no caller */
 		if (tables && s->start)
 			s->open = JUDGED_WHOLE;
 	}
@@ -292,7 +297,8 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const uint32_t image = bare_code_frame(p->code, i)->image;
 
-		/* a module came, which no record tells, and others may go */
+		/* a module was loaded without a record, and others may be gone
+		 */
 		change |=
 			p->spot[i].returns &&
 			p->code->image[image].img.kind == IMAGE_UNKNOWN_KERNEL;
@@ -317,7 +323,8 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 			k ? callsites_check_kernel_image(p, k, first[image],
 							 next, &calls)
 			  : 0;
-		/* what is not proved to have been there accuses nobody */
+		/* the code of a module that was not proved to be loaded there
+		 * is no evidence */
 		if (wrong && img->kind == IMAGE_MODULE &&
 		    (change || !img->id_len || wrong > calls))
 			for (uint32_t i = first[image]; i; i = next[i])
@@ -328,7 +335,7 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 }
 
 /* Returns whether frame pointers lead from the innermost frame of this stack to
- * its caller, WHOLE or CALLER: so it is if what is there calls its function. */
+ * its caller, WHOLE or CALLER. They do if the next frame calls its function. */
 static uint8_t callsites_kernel_open(const struct pass *p, uint32_t stack)
 {
 	const struct stack *n = bare_code_stack(p->code, stack);
@@ -345,18 +352,18 @@ static uint8_t callsites_kernel_open(const struct pass *p, uint32_t stack)
 		       : s->open;
 }
 
-/* Returns whether a return address is behind what a tracer made a call of its
- * code at the start of a function of x86, which may have endbr64 before. */
+/* Returns whether a return address is after the call that a tracer puts at the
+ * start of a function on x86, which may have endbr64 before it. */
 static bool callsites_is_traced_entry(const struct spot *s)
 {
 	return (s->traced || s->site.kind == CALLSITE_DIRECT) &&
 	       (s->into == 6 || s->into == 10);
 }
 
-/* Returns whether a trampoline of BPF calls the function of the innermost frame
- * of this stack: a program, what the kernel has for these, or the function in
- * whose place it was called or at whose start it was entered (since Linux 6.19
- * by a jump). In the latter case frame pointers would lead past a caller. */
+/* Returns whether a BPF trampoline calls the function of the innermost frame of
+ * this stack: a program, one of the kernel's functions for programs, or the
+ * function that it replaces or is entered from (since Linux 6.19 by a jump). In
+ * the last case frame pointers would skip a caller. */
 static bool callsites_is_trampolined(const struct pass *p,
 				     const struct stack *n, bool tables)
 {
@@ -393,7 +400,7 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 		k->tables = p->spot[n->frame].open == JUDGED_WHOLE;
 		return;
 	}
-	/* not of an innermost frame, which no unwinder has led to */
+	/* an innermost frame is not judged: no unwinder has led to it */
 	const struct stack *out = bare_code_stack(p->code, parent);
 	const enum callsite_kind kind = p->spot[out->frame].site.kind;
 
@@ -402,7 +409,7 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 		    (out->parent && p->spot[out->frame].start == START_KERNEL);
 	const bool interrupted = callsites_is_interrupted(p, n->frame);
 
-	/* a function of the kernel that is no tracer's is not called there */
+	/* a tracer's call does not enter an ordinary function of the kernel */
 	const bool traced = p->spot[out->frame].traced &&
 			    callsites_image(p, n->frame)->kind != IMAGE_KERNEL;
 

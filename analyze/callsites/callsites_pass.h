@@ -1,5 +1,5 @@
-/* callsites_pass.h - the call-site check while it runs, for the files that
- * know of it. */
+/* callsites_pass.h - the state of the call-site check while it runs, shared by
+ * the files of this room. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,51 +14,54 @@ struct callee_reach;
 
 /* The file of an image. */
 struct place {
-	struct callsite_file *file; /* NULL: none, or not judged by it */
-	enum identity is;	    /* how sure it is that it is the one */
-	bool here;		    /* of the kernel: its code is at hand */
-	bool other;		    /* it is not the file that ran */
-	/* Its code was left by a table where frame pointers do not lead; it
-	 * was not, though .sframe covers it. */
+	struct callsite_file
+		*file; /* NULL: there is none, or it was not the one that ran */
+	enum identity is; /* how sure it is that this is the file that ran */
+	bool here;	  /* the kernel's code is at hand */
+	bool other;	  /* it is not the file that ran */
+	/* tabled: a table led from its code where frame pointers would not.
+	 * by_fp: .sframe covers it, but frame pointers were followed. */
 	bool tabled, by_fp;
-	struct identity_seen seen; /* in it */
-	/* functions, and those that set a frame pointer, of a file that is
-	 * named as a cause; 0: not counted */
+	struct identity_seen seen; /* what the check has seen in it */
+	/* of a file that is named as a cause: its functions, and those that set
+	 * a frame pointer; 0: not counted */
 	uint32_t functions, framed;
 };
 
 struct spot { /* The result for a frame. */
 	uint64_t off;
 	struct callsite site;
-	uint32_t reach; /* of pass.reach: what its call may enter; 0: none */
-	bool returns, leaf; /* occurs with an inner frame; as the innermost */
+	uint32_t reach; /* index in pass.reach of what its call may enter; 0:
+			 * none */
+	bool returns, leaf; /* returns: occurs with an inner frame; leaf: as the
+			     * innermost */
 	bool injected;	    /* callsite_is_injected() */
-	bool named;	    /* of the kernel, and its name is proved */
-	bool unverified; /* no build-id proves the file of an earlier check */
+	bool named;	    /* in the kernel, and its name is proved */
+	bool unverified;    /* taken from an earlier check, in which no build-id
+			     * proved the file */
 	bool sframe, entry; /* callsite_in_sframe() */
 	uint32_t bytes;	    /* callsite_go_bytes() */
-	bool root;	    /* where stacks end that may be whole */
-	bool inner;	    /* in front of their end */
-	bool before;	    /* of an address without code */
+	bool root;	    /* outermost frame of a stack that may be whole */
+	bool inner;	    /* further in than such a frame */
+	bool before;	    /* its caller has an address without code */
 	bool framed;	    /* if inner: its function has set a frame pointer */
 	uint8_t start;	    /* enum thread_start, if root, inner or before */
-	/* enum judged. Of a leaf of user code: why its caller may be missing
-	 * and nothing shows it; of an inner frame OPEN: any frame may follow.
-	 * Of a frame of the kernel with `start`, WHOLE: the kernel finds
-	 * callers by tables. Of other frames of a kernel without tables: WHOLE
-	 * if frame pointers show the caller, CALLER if they do not, NO_FILE if
-	 * the code that would tell is not here. */
+	/* An enum judged. For a leaf in user code: why its caller may be
+	 * missing although nothing shows it. For an inner frame, OPEN: any
+	 * frame may follow. For a frame of the kernel with `start`, WHOLE: the
+	 * kernel finds callers by tables. For other frames of a kernel without
+	 * tables: WHOLE if frame pointers show the caller, CALLER if they do
+	 * not, NO_FILE if the code that would show it is not here. */
 	uint8_t open;
-	uint8_t way;	  /* enum kernel_way */
-	uint64_t into;	  /* of the kernel: bytes from the function's start, and
-			   * 1; 0: not known */
-	bool traced;	  /* if no call: it is a tracer's place for one */
-	bool interrupted; /* of the kernel: it occurs where that may be, which
-			   * need not be after a call */
+	uint8_t way;   /* enum kernel_way */
+	uint64_t into; /* in the kernel: bytes from the start of the function,
+			* plus 1; 0: unknown */
+	bool traced;   /* after no call, but at a place that tracers make one */
+	bool interrupted; /* in the kernel: also occurs as an interrupted place,
+			   * which need not be after a call */
 };
 
-/* Returns whether a walk along frame pointers leaves out the caller of a frame.
- */
+/* Returns whether a walk along frame pointers skips the caller of a frame. */
 static inline bool callsites_is_frameless(const struct spot *s)
 {
 	return s->start == ENDS_FILE || s->start == ENDS_FUNCTION ||
@@ -67,41 +70,45 @@ static inline bool callsites_is_frameless(const struct spot *s)
 
 /* A distinct stack. */
 struct known_stack {
-	bool used;	 /* a sample or request has it */
-	bool walked;	 /* it is used, or a caller of one that is */
-	bool unwound;	 /* a sample's was unwound by tables */
-	bool unproved;	 /* and may lack a caller where there was none */
-	bool stale;	 /* a chain has a frame that an earlier call has left */
+	bool used;     /* a sample or request has it */
+	bool walked;   /* it is used, or it is a caller of a used one */
+	bool unwound;  /* of a sample, and unwound by tables */
+	bool unproved; /* may lack a caller, which the unwinder has not proved
+			*/
+	bool stale; /* a chain has a frame that is left from an earlier call */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
-	bool framed;	 /* a chain is known to have it */
-	bool skipped;	 /* a chain lacked it, and it was inferred */
-	/* a table led from the innermost frame; from it as the caller of
-	 * others */
+	bool framed;	 /* a chain is known to have that caller */
+	bool skipped; /* a chain lacked that caller, which was then inferred */
+	/* a table led from the innermost frame; inner: from it where it is the
+	 * caller of others */
 	bool tabled, inner;
-	uint8_t steps; /* how its frames were left, as that caller */
+	uint8_t steps; /* BY_ bits: how the walk left its frames, for the stacks
+			* it calls */
 	uint8_t by;    /* enum walk */
-	/* the tables, or the kernel, say that a sample's has no caller */
+	/* by the tables, or by the kernel, a sample's stack has no caller */
 	bool outermost;
 	bool switches;	/* a frame is ENDS_SWITCH */
-	uint64_t bytes; /* of the frames whose size is known */
-	/* Of a kernel's: frames are after one that is START_KERNEL, or after no
-	 * call; or are not looked up; and its callers are found by tables. */
+	uint64_t bytes; /* bytes, of the frames whose size is known */
+	/* For a stack of the kernel. beyond: frames are further out than one
+	 * that is START_KERNEL; wrong: or after no call; unsure: or not looked
+	 * up; tables: the kernel finds callers by tables. */
 	bool kernel, beyond, wrong, unsure, tables;
-	bool hole;  /* or frame pointers, and a caller further out is missing */
-	bool lacks; /* the innermost caller, wherever it ends */
-	bool deeper;	/* more frames are kept of a sample that has it */
-	bool ends;	/* so they are, of both halves */
+	bool hole;   /* frame pointers have missed a caller further out */
+	bool lacks;  /* lacks the innermost caller, wherever the stack ends */
+	bool deeper; /* a sample with it would have kept more of its frames */
+	bool ends;   /* a sample with it would have kept more frames of both
+		      * halves */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
-	uint32_t image; /* whose code is the cause of what is wrong; 0: none */
+	uint32_t image; /* image whose code caused what is wrong; 0: none */
 };
 
-/* A frame and its caller whose call is of another function, or whose inner
- * frame has no frame pointer of its own. */
+/* A frame and a caller whose call is of another function, or an innermost frame
+ * that has set no frame pointer. */
 struct doubt {
 	uint32_t inner, frame;
 	bool leaf; /* the inner frame is innermost */
-	bool bare; /* then: it lacks its caller */
+	bool bare; /* if leaf: the chain lacks its caller */
 };
 
 struct pass {
@@ -124,7 +131,7 @@ struct pass {
 	struct table by_pair;
 	struct doubt *doubt;
 	size_t n_doubt, cap_doubt;
-	struct callee_reach *reach; /* from 1 */
+	struct callee_reach *reach; /* index 0 is not used */
 	size_t n_reach, cap_reach;
 	bool tabled;		  /* some stack was walked by SFrame */
 	struct symbolizer *sy;	  /* NULL: files are not opened */
@@ -133,46 +140,54 @@ struct pass {
 	size_t n_found, cap_found;
 };
 
+/* Returns the image of a frame, borrowed from p->code. */
 static inline const struct image *callsites_image(const struct pass *p,
 						  uint32_t frame)
 {
 	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
 }
 
-/* Returns whether the call before the return address of `frame` is of the
- * function of `inner`. */
+/* Returns whether the call before the return address of `frame` enters the
+ * function of `inner`. The first answer for a pair is kept. */
 enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 				  uint32_t frame);
-/* The same if it was asked before, else 0. */
+/* Returns what callsites_link() has found for the pair, 0 if it was not called.
+ */
 enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 					uint32_t frame);
-/* Replaces what is known of it. */
+/* Replaces what is known about a pair. */
 void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
 			enum callsite_link link);
-/* Finds who walked the stacks; before they are judged. */
+/* Finds out how the walk left the frames of each stack, by frame pointers or by
+ * SFrame. Call it before the stacks are judged. */
 void callsites_find_walks(struct pass *p);
-/* Returns whether a table has led from a frame to its caller, if the frame has
- * set no frame pointer. */
+/* Returns whether a table has led from a frame that has set no frame pointer to
+ * its caller. */
 bool callsites_is_left_by_sframe(const struct pass *p, uint32_t frame,
 				 uint32_t caller);
 /* Returns whether there is no code at the address of a frame. */
 bool callsites_no_code(const struct pass *p, uint32_t frame);
-/* Finds the frames in which kernel stacks begin, by names that are proved. */
+/* Finds the frames in which kernel stacks begin, by names that are proved.
+ * Returns 0, or -1 and *err. */
 int callsites_find_kernel(struct pass *p, struct err *err);
-/* Looks the return addresses of kernel stacks up in code, after that. */
+/* Looks up the return addresses of kernel stacks in the code of the kernel.
+ * Call it after callsites_find_kernel(). */
 void callsites_check_kernel(struct pass *p, struct symbolizer *sy);
-/* Judges the kernel's half of a stack whose callers were, if it is used. */
+/* Judges the kernel half of a stack, if it is used. Its callers must have been
+ * judged before. */
 void callsites_judge_kernel(struct pass *p, uint32_t stack);
-/* Looks at the frames in which stacks end. */
+/* Finds how each frame in which stacks end is left, and which calls cannot have
+ * led to the next inner frame. */
 void callsites_find_ends(struct pass *p);
-/* Stores what was found, once the stacks are judged, and where stack dumps
- * would end. */
+/* Stores the results for frames, and in which of them stack dumps would end,
+ * once the stacks are judged. Returns 0, or -1 and *err. */
 int callsites_put_ends(struct pass *p, struct err *err);
-/* Returns whether threads begin in the function of a frame, as far as was
- * found. */
+/* Returns whether the function of a frame is known as one in which threads
+ * begin. */
 bool callsites_begins(const struct spot *s);
-/* Returns what is said of a stack by where it ends; as: what is otherwise. */
+/* Returns the verdict on a stack by where it ends, if `as`, its verdict so far,
+ * leaves that open; else `as`. */
 enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as);
-/* Stores how many functions of the files that are named as a cause set a frame
- * pointer. */
+/* Stores how many functions set a frame pointer in each file that is named as a
+ * cause. Returns 0, or -1 and *err. */
 int callsites_put_shares(struct pass *p, struct err *err);

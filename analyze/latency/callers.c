@@ -1,4 +1,4 @@
-/* callers.c - which functions called what events are of. */
+/* callers.c - which functions led to events. */
 #include "analyze/latency/callers.h"
 
 #include "analyze/samples/events.h"
@@ -17,7 +17,7 @@ struct callers {
 	struct labels *labels;
 	struct stacks *stacks;
 	struct wait_causes *words;
-	struct table by_stack; /* of names, by both halves */
+	struct table by_stack; /* of name ids, by both halves of the stack */
 	struct event_rows events;
 };
 

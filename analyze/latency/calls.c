@@ -6,9 +6,9 @@
 
 extern const char text_calls_txt[];
 
-/* Finds a call in the part of the table that has a machine's name: by *number,
- * or by its name, if that is not NULL. Returns the name as it stands there, and
- * *len and *number; NULL: it is not there. */
+/* Finds a call in the part of the table for a machine: by *number, or by its
+ * name, if that is not NULL. Returns the start of its name in the table, and
+ * sets *len and *number; NULL if it is not there. */
 static const char *calls_find(const char *machine, const char *name,
 			      int64_t *number, size_t *len)
 {
@@ -39,7 +39,8 @@ static const char *calls_find(const char *machine, const char *name,
 	return NULL;
 }
 
-/* The same in the part of a machine that is known, and in that of all. */
+/* Does the same in the part of a machine, if it is known, and then in the part
+ * for all machines. */
 static const char *calls_of(const char *machine, const char *name,
 			    int64_t *number, size_t *len)
 {
@@ -75,7 +76,7 @@ bool calls_number(const char *machine, const char *name, int64_t *number)
 
 bool calls_wait(const char *name, bool *either)
 {
-	/* and their forms: epoll_pwait2, recvmsg, futex_time64 */
+	/* and longer names: epoll_pwait2, recvmsg, futex_time64 */
 	static const char *const begin[] = {
 		"accept",      "clock_nanosleep", "epoll_pwait",
 		"epoll_wait",  "futex",		  "io_getevents",
@@ -95,7 +96,7 @@ bool calls_wait(const char *name, bool *either)
 
 bool calls_descriptor(const char *name)
 {
-	/* and their forms: readv, pread64, recvmmsg, epoll_pwait2 */
+	/* and longer names: readv, pread64, recvmmsg, epoll_pwait2 */
 	static const char *const begin[] = {
 		"accept",      "connect",	 "copy_file_range",
 		"epoll_pwait", "epoll_wait",	 "fallocate",

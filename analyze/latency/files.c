@@ -1,4 +1,4 @@
-/* files.c - in which call on a descriptor a thread was, and of which file. */
+/* files.c - in which call on a descriptor a thread was, and on which file. */
 #include "analyze/latency/files.h"
 
 #include <fcntl.h>
@@ -20,18 +20,18 @@
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
-#define ALL -1	       /* descriptors of a process */
-#define GENERATIONS 64 /* from a process to the parent that opened */
-#define CALL_ARGS 6    /* of raw_syscalls */
-#define FCNTL_DUPFD 0  /* include/uapi/linux/fcntl.h, of all machines */
+#define ALL -1	       /* all descriptors of a process */
+#define GENERATIONS 64 /* most parents that are searched */
+#define CALL_ARGS 6    /* in raw_syscalls */
+#define FCNTL_DUPFD 0  /* include/uapi/linux/fcntl.h, on all machines */
 #define FCNTL_SETFD 2
 #define FCNTL_DUPFD_CLOEXEC 1030
 
-/* What calls do to descriptors. What else makes one takes a number that is
- * free, and so has no name here. */
+/* What calls do to descriptors. Other calls that make one take a free number,
+ * whose name is then unknown. */
 enum files_does {
 	FILES_NOTHING,
-	FILES_OPEN, /* and has the name */
+	FILES_OPEN, /* opens a file, whose name it has */
 	FILES_MAKE,
 	FILES_DUP,
 	FILES_DUP_TO,
@@ -43,7 +43,7 @@ enum files_does {
 static const struct {
 	const char *call;
 	enum files_does does;
-	const char *name; /* of what has no file */
+	const char *name; /* NULL: the call has it; else it has no file */
 } files_calls[] = {
 	{ "open", FILES_OPEN, NULL },
 	{ "openat", FILES_OPEN, NULL },
@@ -67,44 +67,45 @@ static const struct {
 
 struct files_type {
 	const char *machine;
-	uint32_t call; /* in text; 0: raw_syscalls, which has any */
+	uint32_t call; /* in text; 0: raw_syscalls, which has any call */
 	bool enter, exit;
-	bool shares, listed; /* of LTTng's statedump: see files_take_state() */
+	bool shares, listed; /* LTTng's statedump, see files_take_state() */
 };
 
-/* A table of descriptors, and the process that had it at a time. */
+/* A table of descriptors, and the process that had it at `time`. */
 struct files_table {
 	int64_t address, pid, time; /* pid: -1 if several have it */
 };
 
 struct files_process {
-	int64_t pid, parent, start; /* parent: its pid */
+	int64_t pid, parent, start; /* parent: a pid */
 };
 
-/* From here on a descriptor of a process is another one, or all are. */
+/* At `time` a descriptor of a process becomes another one, or all do. */
 struct files_change {
 	int64_t pid, fd, time;
 	size_t nth;
 	uint32_t name; /* in text; 0: not known */
-	bool stays;    /* over exec */
-	bool exec;     /* what does not stay is closed */
+	bool stays;    /* exec keeps it open */
+	bool exec;     /* exec: only descriptors that do not stay are closed */
 };
 
-/* A thread enters a call, or ends one. */
+/* A thread enters or leaves a call. */
 struct files_point {
 	int64_t tid, pid, time, fd;
 	size_t nth;
-	uint32_t call; /* in text; 0: none, or on no descriptor */
+	uint32_t call; /* in text; 0: left, or on no descriptor */
 };
 
-/* Of a thread, while it is in a call. */
+/* The call that a thread is in. */
 struct files_open {
 	int64_t tid, pid, arg[3];
-	bool short_code; /* a program of 32 bits */
+	bool short_code; /* the program is a 32-bit one */
 	enum files_does does;
 	uint32_t name;
 };
 
+/* A call in which 'record --waits' saw a thread waiting. */
 struct files_reading {
 	int64_t tid, from, to, fd;
 	uint32_t call, name; /* in text */
@@ -119,7 +120,7 @@ struct files {
 	struct files_change *change;
 	size_t n_change, cap_change;
 	struct table by_fd; /* of last[], by process and descriptor */
-	uint32_t *last;	    /* changes, while they are read */
+	uint32_t *last;	    /* indices of changes, while they are read */
 	size_t n_last, cap_last;
 	struct table by_address; /* of fds[], while events are read */
 	struct files_table *fds;
@@ -129,9 +130,9 @@ struct files {
 	struct files_reading *reading;
 	size_t n_reading, cap_reading;
 	struct loss_rows *losses;
-	int64_t *begun; /* of each loss and those after it, the first begin */
-	bool whole;	/* all threads and what closes were recorded */
-	int64_t process_asked; /* that was to be recorded; -1: not known */
+	int64_t *begun; /* by loss: the first begin of it and those after it */
+	bool whole; /* all threads, and all calls that close, were recorded */
+	int64_t process_asked; /* pid that was to be recorded; -1: not known */
 };
 
 COMPARE_BY(files_compare_processes, struct files_process, pid, start);
@@ -139,7 +140,7 @@ COMPARE_BY(files_compare_changes, struct files_change, pid, fd, time, nth);
 COMPARE_BY(files_compare_points, struct files_point, tid, time, nth);
 COMPARE_BY(files_compare_readings, struct files_reading, tid, from);
 
-/* ---- what the database has */
+/* ---- reading the database */
 
 static int files_read_types(struct files *f, struct store *db, bool *any,
 			    struct err *err)
@@ -214,8 +215,8 @@ static int files_read_processes(struct files *f, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Opens the rows of an event of 'record --waits' that has all of n fields.
- * Returns as limits_open_rows(). */
+/* Opens the rows of an event of 'record --waits' that has all n fields. Returns
+ * as limits_open_rows(). */
 static int files_open_readings(struct store *db, const char *event,
 			       const char *const *name, size_t n, size_t *at,
 			       struct rows **out, struct err *err)
@@ -228,7 +229,8 @@ static int files_open_readings(struct store *db, const char *event,
 	return rc > 0 && any_where(n, k, !at[k]) ? rows_end(*out, err) : rc;
 }
 
-/* Reads what 'record --waits' saw of threads that waited, and of whom. */
+/* Reads in which calls 'record --waits' saw threads wait, and which process it
+ * recorded. */
 static int files_read_readings(struct files *f, struct store *db,
 			       struct err *err)
 {
@@ -281,8 +283,8 @@ static int files_read_readings(struct files *f, struct store *db,
 
 /* ---- events of calls */
 
-/* Returns a number of an event: field `name` or, of raw_syscalls, argument i.
- * The kernel's own text of a call has hexadecimal ones. */
+/* Returns a number of an event: field `name`, or argument i of raw_syscalls; -1
+ * if it has none. The kernel's own text of a call has hexadecimal numbers. */
 static int64_t files_number(const struct field_def *def, size_t n,
 			    const struct field *f, const char *name, size_t i,
 			    bool big)
@@ -320,7 +322,8 @@ static int64_t files_number(const struct field_def *def, size_t n,
 	return -1;
 }
 
-/* Returns the name of the file that is opened; 0: there is only its address. */
+/* Returns the id of the name of the file that is opened; 0: only its address
+ * was recorded. */
 static uint32_t files_path(struct files *f, const struct field_def *def,
 			   size_t n, const struct field *value)
 {
@@ -342,6 +345,7 @@ static uint32_t files_path(struct files *f, const struct field_def *def,
 	return 0;
 }
 
+/* Adds a change, and makes it the last one of its descriptor. */
 static void files_change(struct files *f, const struct files_change *c)
 {
 	const uint64_t word[2] = { (uint64_t)c->pid, (uint64_t)c->fd };
@@ -362,6 +366,7 @@ static void files_point(struct files *f, const struct files_open *o,
 		(struct files_point){ o->tid, o->pid, time, fd, nth, call };
 }
 
+/* Notes that a thread enters a call, and what the call does to descriptors. */
 static void files_take_enter(struct files *f, struct files_open *o,
 			     int64_t time, const struct field_def *def,
 			     size_t n, const struct field *value, bool big,
@@ -398,7 +403,7 @@ static void files_take_enter(struct files *f, struct files_open *o,
 			     o->does == FILES_FCNTL ? "arg" : "flags", 2, big);
 	if (o->does == FILES_OPEN)
 		o->name = files_path(f, def, n, value);
-	/* from here on it may be closed */
+	/* the descriptor may be closed from here on */
 	if (o->does == FILES_CLOSE)
 		c.fd = fd;
 	else if (o->does == FILES_DUP_TO)
@@ -408,6 +413,7 @@ static void files_take_enter(struct files *f, struct files_open *o,
 	files_change(f, &c);
 }
 
+/* Notes that a thread leaves a call, and which descriptor the call made. */
 static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 			    int64_t ret)
 {
@@ -450,7 +456,7 @@ static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 	o->does = FILES_NOTHING;
 }
 
-/* Returns whether records may be missing in a time. */
+/* Returns whether records may be missing between two times. */
 static bool files_lost(const struct files *f, int64_t from, int64_t to)
 {
 	size_t i = search_where(f->losses->n, k,
@@ -460,10 +466,10 @@ static bool files_lost(const struct files *f, int64_t from, int64_t to)
 	return i < f->losses->n && f->begun[i] <= to;
 }
 
-/* Takes what LTTng's statedump has of a thread, and then of each descriptor:
- * the latter has the process in older lttng-modules, and the address of the
- * table of descriptors, which the former has, too, in newer ones (2.12 or so).
- */
+/* Takes what LTTng's statedump reports about a thread, and then about each of
+ * its descriptors. An event of a descriptor has the process in older
+ * lttng-modules; in newer ones (2.12 or so) it has the address of the table of
+ * descriptors, which the event of the thread has, too. */
 static void files_take_state(struct files *f, const struct files_type *t,
 			     int64_t time, const struct field_def *def,
 			     size_t n, const struct field *value)
@@ -483,7 +489,8 @@ static void files_take_state(struct files *f, const struct files_type *t,
 			   !files_lost(f, seen->time, time);
 
 	if (t->shares) {
-		/* of another process, it is from an earlier dump, or shared */
+		/* a table of another process is from an earlier dump, or shared
+		 */
 		if (known && seen->pid != own.pid) {
 			c.pid = seen->pid;
 			c.fd = ALL;
@@ -501,6 +508,7 @@ static void files_take_state(struct files *f, const struct files_type *t,
 		files_change(f, &c);
 }
 
+/* Reads the events of calls and of the statedump in time order. */
 static int files_read_events(struct files *f, struct store *db, struct err *err)
 {
 	struct files_open *thread = NULL;
@@ -551,7 +559,7 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 			int64_t ret =
 				files_number(def, n, value, "ret", 0, big);
 
-			/* "sys_openat -> 0x3" */
+			/* the text is "sys_openat -> 0x3" */
 			for (size_t i = 0; i < n && ret < 0; i++)
 				if (value[i].present && value[i].text)
 					text = strstr(value[i].text, " -> ");
@@ -620,14 +628,15 @@ void files_free(struct files *f)
 		 f->point, f->reading, f);
 }
 
-/* ---- answers */
+/* ---- lookups */
 
 int64_t files_process(const struct files *f)
 {
 	return f->process_asked;
 }
 
-/* Returns the last change of a descriptor of a process up to a time. */
+/* Returns the last change of a descriptor of a process up to a time; NULL:
+ * none. */
 static const struct files_change *
 files_before(const struct files *f, int64_t pid, int64_t fd, int64_t time)
 {
@@ -640,7 +649,8 @@ files_before(const struct files *f, int64_t pid, int64_t fd, int64_t time)
 		       : NULL;
 }
 
-/* Returns the name of what a descriptor was; NULL: that is not proved. */
+/* Returns the name of the file that a descriptor was at a time; NULL: that is
+ * not proved. */
 static const char *files_name(const struct files *f, int64_t pid, int64_t fd,
 			      int64_t time)
 {

@@ -1,5 +1,5 @@
 /* futexes.c - where the events that begin system calls have the address of a
- * futex, and its name in a database. */
+ * futex, and the names of futexes in a database. */
 #include "analyze/latency/futexes.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ bool futexes_find(const char *event, const struct field_def *def, size_t n,
 	return false;
 }
 
-/* Adds the numbers of a machine that are not there yet. */
+/* Adds the numbers of these calls on a machine, without doubles. */
 static void futexes_add(struct futex_numbers *out, const char *machine)
 {
 	for (size_t i = 0; i < FUTEX_CALLS; i++) {
@@ -99,7 +99,7 @@ bool futexes_addr(const struct futex_at *at, const char *machine,
 
 /* ---- names */
 
-/* The name of an address while one mapping is there. */
+/* The name of an address as long as one mapping is there. */
 struct futex_known {
 	const struct data_map *map; /* NULL: none */
 	uint32_t name;
@@ -108,9 +108,10 @@ struct futex_known {
 struct futex_locks {
 	struct data_maps *maps;
 	struct intern *names;
-	struct table by_key;	 /* of names, by key of meta */
-	struct table by_process; /* of names: those of first threads */
-	struct table by_addr;	 /* of known[], by process and address */
+	struct table by_key; /* of name ids, by the key of table meta */
+	struct table
+		by_process;   /* of name ids: the first threads of processes */
+	struct table by_addr; /* of known[], by process and address */
 	struct futex_known *known;
 	size_t n, cap;
 };
@@ -156,8 +157,9 @@ void futex_locks_close(struct futex_locks *l)
 	free_all(l->known, l);
 }
 
-/* Names a futex without a symbol by its address and process, as processes that
- * do not share the memory have another lock there. Returns the name's id. */
+/* Names a futex without a symbol by its address and process, because processes
+ * that do not share the memory have another lock there. Returns the id of the
+ * name. */
 static uint32_t futex_locks_address(const struct futex_locks *l,
 				    uint32_t process, int64_t pid,
 				    uint64_t addr)
@@ -176,8 +178,8 @@ uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 	const uint64_t word[2] = { process, addr };
 	uint64_t hash = hash_u64s(word, 2, 0);
 	uint32_t id = table_find_or_add(&l->by_addr, hash, l->n);
-	/* the data of a file follows its mapping: only the next one below may
-	 * be of the file */
+	/* the data of a file follows its mapping: only the nearest mapping
+	 * below the address can be of the file */
 	const struct data_map *map = data_maps_at(l->maps, process, addr, time);
 	bool first = id == l->n;
 	struct futex_known *k;

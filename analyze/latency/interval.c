@@ -1,5 +1,5 @@
-/* interval.c - intervals of one record or two, how long they take, and words
- * for what is proved. */
+/* interval.c - intervals made of one or two records, how long they take, and
+ * the words for their verdicts. */
 #include "analyze/latency/interval.h"
 
 #include "analyze/latency/lost_times.h"

@@ -1,5 +1,5 @@
-/* interval_sql.c - the intervals of a database as a table for SQL. All are
- * kept, in 136 bytes each. */
+/* interval_sql.c - the intervals of a database as a table for SQL. It keeps all
+ * of them, in 136 bytes each. */
 #include "analyze/latency/interval_sql.h"
 
 #include "analyze/latency/intervals.h"
@@ -18,7 +18,7 @@ struct interval_sql {
 	size_t n, cap;
 	struct intervals_counter *counter;
 	size_t n_counter, cap_counter;
-	char premise[64]; /* of the last row that was asked */
+	char premise[64]; /* of the last row that was read */
 	bool loaded;
 };
 
@@ -44,7 +44,7 @@ static void interval_sql_keep_counter(void *arg,
 	*mem_add(s->counter, s->n_counter, s->cap_counter) = *c;
 }
 
-/* Once: what fails ends the statements. */
+/* Reads the intervals, once. A failure ends the statement. */
 static int interval_sql_load(void *arg, struct err *err)
 {
 	struct interval_sql *s = arg;
@@ -62,8 +62,8 @@ static int interval_sql_load(void *arg, struct err *err)
 	return 0;
 }
 
-/* The rows are in the order in which they were reported; their ids count
- * from 1. */
+/* Returns the next row that matches `ask`. The rows are in the order in which
+ * they were reported; their ids count from 1. */
 static size_t interval_sql_next(void *arg, const struct virtual_ask *ask,
 				size_t row)
 {
@@ -88,7 +88,7 @@ static size_t interval_sql_next(void *arg, const struct virtual_ask *ask,
 	return VIRTUAL_END;
 }
 
-/* Returns the words of what a proved interval rests on, borrowed. */
+/* Returns the words for the premises of a proved interval, borrowed. */
 static const char *interval_sql_premise(struct interval_sql *s,
 					const struct interval *i)
 {
@@ -167,7 +167,7 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	}
 }
 
-/* Those whose outer interval is recorded. */
+/* As interval_sql_next(), of the calls whose caller is recorded. */
 static size_t interval_sql_next_call(void *arg, const struct virtual_ask *ask,
 				     size_t row)
 {
@@ -253,7 +253,7 @@ static void interval_sql_counter_cell(void *arg, size_t row, int column,
 		virtual_int(v, number[column]);
 }
 
-/* Their columns are in schema/sql/computed.sql. */
+/* The columns of these tables are in schema/sql/computed.sql. */
 static const struct virtual_table interval_tables[] = {
 	{ "interval", true, interval_sql_load, interval_sql_next,
 	  interval_sql_cell, COMPUTED_INTERVAL_TID, COMPUTED_INTERVAL_T0,

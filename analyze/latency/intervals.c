@@ -1,4 +1,4 @@
-/* intervals.c - the intervals of a database. */
+/* intervals.c - reads the intervals of a database. */
 #include "analyze/latency/intervals.h"
 
 #include <inttypes.h>
@@ -30,39 +30,42 @@
 const char intervals_by_caller[] = "caller";
 const char intervals_by_lock[] = "lock";
 
-/* Events that a message says how to record: of the kind with most, timers. */
+/* Most events that a message lists for recording: timers have the most. */
 #define EVENTS_SHOWN 6
 #define COMMAND_SHOWN 512
 #define PAIRS_SHOWN 3
 #define FIELDS_SHOWN 12
 
-/* What a type of events is in one pair, and which of its fields are read; + 1,
- * 0: it has none. */
+/* The role of a type of events in one pair, and which of its fields are read:
+ * their numbers + 1, 0: it has none. */
 struct intervals_role {
 	uint32_t pair, type;
-	uint32_t name; /* what the '*' stands for; 0: not one */
+	uint32_t name; /* what '*' matched in the type's name; 0: there is none
+			*/
 	uint8_t role;
 	size_t key[PAIR_KEYS], tag, named, by, ret, part, direction, length;
 	size_t depth, from, to, took, leaf; /* PAIR_NEST */
-	struct futex_at futex; /* addr 0: of no futex, or not asked for */
+	struct futex_at
+		futex; /* addr 0: it has no futex, or none was asked for */
 };
 
 struct intervals_type {
 	char *name, *buffer;
 	uint32_t capture, world;
 	bool sample, sampled;
-	bool asked, marks; /* whether slices were written to it */
-	bool calls;	   /* it is of a kind that is counted */
+	bool asked, marks; /* whether the type was searched for slices, and has
+			    * some */
+	bool calls;	   /* it belongs to a counted kind */
 	uint32_t first, n; /* in role[] */
 };
 
 /* A capture, or a stream in pieces; it may have several buffers. */
 struct intervals_capture {
 	char *format, *arch;
-	bool by_cpu;	/* its events were turned on CPU by CPU: perf */
+	bool by_cpu;	/* its events were turned on CPU by CPU, by perf */
 	bool some;	/* only some tasks were recorded */
-	bool pairs;	/* it has events of them */
-	bool asked;	/* what its switches show to be missing is taken */
+	bool pairs;	/* it has events of pairs */
+	bool asked;	/* what its switches show to be missing was taken */
 	bool uncounted; /* records are missing that no loss counts */
 	uint32_t *world;
 	size_t n_world, cap_world;
@@ -72,13 +75,15 @@ struct intervals_capture {
 struct intervals_cpu {
 	uint32_t capture;
 	int32_t cpu;
-	int64_t first, last; /* of its records */
-	int64_t blind;	     /* since then, threads are not known; INT64_MAX */
+	int64_t first, last; /* times of its records */
+	int64_t blind; /* since then the threads of its records are not known;
+			* INT64_MAX: they are */
 };
 
 /* ---- types and pairs */
 
-/* Returns the first piece of the stream of which a capture is one; itself. */
+/* Returns the first piece of the stream that a capture belongs to, or the
+ * capture itself. */
 static uint32_t intervals_line(const struct intervals *iv, int64_t capture)
 {
 	if (capture < 0 || capture > UINT16_MAX)
@@ -132,7 +137,7 @@ static int intervals_read_types(struct intervals *iv, struct err *err)
 			.sample = rows_int(r, INTERVAL_TYPES_SAMPLE) != 0,
 			.sampled = rows_int(r, INTERVAL_TYPES_SAMPLED) != 0,
 		};
-		/* each buffer of a capture has events of its own */
+		/* each buffer of a capture is a world of its own */
 		t->world = (uint32_t)iv->n_type - 1;
 		for (uint32_t i = 1; i < t->world; i++)
 			if (iv->type[i].capture == t->capture &&
@@ -160,7 +165,8 @@ static int intervals_read_types(struct intervals *iv, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Returns the pair of a kind in a world, which may be new. */
+/* Returns the number of the pair of a kind in a world, and adds it if it is
+ * new. */
 static uint32_t intervals_pair_of(struct intervals *iv,
 				  const struct pair_kind *k, uint32_t world)
 {
@@ -188,15 +194,16 @@ static bool intervals_is_own(const struct intervals *iv,
 	return k >= iv->own && k < iv->own + iv->ask->n_pair;
 }
 
-/* Returns the field with what was written to trace_marker. */
+/* Returns the number + 1 of the field with the text that was written to
+ * trace_marker. */
 static size_t intervals_marks_field(const struct intervals *iv, uint32_t type)
 {
 	return intervals_field(iv, type, "buf")
 		       ?: intervals_field(iv, type, "text");
 }
 
-/* Returns whether a program wrote slices to trace_marker: others write what
- * they like. */
+/* Returns whether a program wrote slices to trace_marker: it may hold any text.
+ */
 static bool intervals_has_marks(struct intervals *iv, uint32_t type)
 {
 	struct intervals_type *t = &iv->type[type];
@@ -224,6 +231,8 @@ static bool intervals_has_marks(struct intervals *iv, uint32_t type)
 	return t->marks;
 }
 
+/* Adds the role that a type has for a kind, if it has the fields for it. rest:
+ * what '*' matched in its name, len bytes. */
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
@@ -235,8 +244,9 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 
 	if (k->marks && !intervals_has_marks(iv, type))
 		return;
-	/* kernel/trace/trace_probe.h: FIELD_STRING_IP, FIELD_STRING_FUNC; a
-	 * text has no fields, but names */
+	/* the names are FIELD_STRING_IP and FIELD_STRING_FUNC in
+	 * kernel/trace/trace_probe.h; the events of a text have no fields, but
+	 * names */
 	if (k->probes &&
 	    (pair_probe_name(iv->type[type].name, probe) !=
 		     (role == PAIRING_END) ||
@@ -246,7 +256,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       role == PAIRING_END ? "__probe_func"
 						   : "__probe_ip"))))
 		return;
-	/* without its key it would pair with anything */
+	/* without its key, the event would pair with anything */
 	for (size_t i = 0; i < PAIR_KEYS && !k->marks; i++) {
 		r.key[i] = intervals_field(iv, type, k->key[i]);
 		if (k->key[i] && !r.key[i])
@@ -265,8 +275,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	    (k->counted && (!r.depth || (role == PAIRING_END && !r.took &&
 					 (!r.from || !r.to)))))
 		return;
-	/* own pairs may be of several recordings: each has a world of its own,
-	 * after those of types, in which what they lost is lost */
+	/* own pairs may join several recordings: each has a world of its own,
+	 * after those of types, which has the losses of all these */
 	r.pair = intervals_pair_of(
 		iv, k,
 		intervals_is_own(iv, k)
@@ -279,7 +289,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
 	if (k->marks)
 		r.named = intervals_marks_field(iv, type);
-	/* the capture names the addresses of functions */
+	/* func_name is the name that the capture has for that address */
 	if (k->counted)
 		r.named = intervals_field(iv, type, "func_name") ?: r.named;
 	if (iv->ask->by != intervals_by_lock)
@@ -292,7 +302,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (r.by && def[r.by - 1].is_blob)
 		r.by = 0;
 	iv->by_field |= r.by || r.futex.addr;
-	/* a leaf is begin and end */
+	/* a leaf is both begin and end */
 	if (role == PAIRING_END || r.leaf)
 		r.ret = intervals_field(iv, type, "ret")
 				?: intervals_field(iv, type, "retval");
@@ -327,13 +337,14 @@ static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 	}
 }
 
-/* An end comes before the begin that the same event is. */
+/* Sorts an end before the begin, where one event is both. */
 COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
 		 compare_numbers(x->type, y->type)
 			 ?: compare_numbers(y->role, x->role)
 			 ?: compare_numbers(x->pair, y->pair));
 
-/* Of one of both ends of what has a name, or of the other one. */
+/* Returns a hash of a probed function and of which end of it this is, or of the
+ * other end. */
 static uint64_t intervals_end_hash(const struct intervals_role *r, bool other)
 {
 	const uint64_t word[2] = { (uint64_t)r->pair << 32 | r->name,
@@ -342,8 +353,8 @@ static uint64_t intervals_end_hash(const struct intervals_role *r, bool other)
 	return hash_u64s(word, 2, 0);
 }
 
-/* Leaves out pairs of which an end was not recorded (the end of a call is
- * enough), and calls that another kind of events tells already. */
+/* Drops the roles of pairs of which one end was not recorded (for counted calls
+ * the end is enough), and of system calls that another kind reports already. */
 static void intervals_drop_roles(struct intervals *iv)
 {
 	struct table ends = { 0 };
@@ -364,7 +375,7 @@ static void intervals_drop_roles(struct intervals *iv)
 				iv->pair[k].kind->calls &&
 				iv->pair[k].world == p->world &&
 				iv->pair[k].begins && iv->pair[k].ends;
-		/* a probe without the one on its function's other end */
+		/* the other end of this probe's function has no probe */
 		if (p->kind->probes)
 			drop = table_find_hash(&ends,
 					       intervals_end_hash(r, true)) ==
@@ -384,8 +395,8 @@ static void intervals_drop_roles(struct intervals *iv)
 	}
 }
 
-/* Finds the buffers of each capture, and the own pairs that have events of it:
- * what it lost, it lost for these. */
+/* Finds the buffers of each capture, and the own pairs with its events: its
+ * losses count for all of them. */
 static void intervals_find_worlds(struct intervals *iv)
 {
 	for (uint32_t i = 1; i < iv->n_type; i++) {
@@ -407,7 +418,7 @@ static void intervals_find_worlds(struct intervals *iv)
 	}
 }
 
-/* Reads "BEGIN,END[,FIELD...]". Without fields the thread is the key. */
+/* Reads "BEGIN,END[,FIELD...]". Without fields, the thread is the key. */
 static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 {
 	char *part = arena_strdup(&iv->text, iv->ask->pair[i]);
@@ -436,7 +447,7 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--pair %s: needs two events, BEGIN,END",
 			       iv->ask->pair[i]);
-	/* one value may be that of several at a time */
+	/* several may be open at a time with one value */
 	if (k->key[0]) {
 		k->scope = PAIR_ANY;
 		k->again = PAIR_SET;
@@ -455,8 +466,8 @@ static const char *const intervals_suffix[][2] = {
 	{ "", "_return" },
 };
 
-/* Appends " --pair BEGIN,END" for events that fit it and are of no kind.
- * Returns how many. */
+/* Appends " --pair BEGIN,END" for pairs of events that belong to no kind, but
+ * whose names fit. Returns how many. */
 static size_t intervals_put_fitting(const struct intervals *iv,
 				    struct text_out *out)
 {
@@ -496,9 +507,9 @@ static size_t intervals_put_fitting(const struct intervals *iv,
 	return added;
 }
 
-/* Sets *err, with what of the capture fits --pair, or the command that records
- * the pairs which were asked for; of all kinds those of system calls. Returns
- * -1. */
+/* Sets *err, to what fits --pair in the capture, or to the command that records
+ * the pairs that were asked for; if that was all, those of system calls.
+ * Returns -1. */
 static int intervals_refuse(const struct intervals *iv, struct err *err)
 {
 	const char *word = iv->ask->kind ? iv->ask->kind : pair_kinds[0].word;
@@ -520,7 +531,8 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 		const struct pair_kind *k = &all[i];
 		const char *const of[] = { k->begin, k->end, k->cancel };
 
-		/* the first pair of events of calls has them all */
+		/* the first pair of events of system calls covers all of them
+		 */
 		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
 			continue;
 		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
@@ -538,6 +550,7 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 	return -1;
 }
 
+/* Finds the types of all pairs that were asked for. */
 static int intervals_choose(struct intervals *iv, struct err *err)
 {
 	const char *kind = iv->ask->kind;
@@ -591,7 +604,7 @@ static int intervals_read_cgroups(struct intervals *iv, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Sets *err, with the fields that there are. Returns -1. */
+/* Sets *err, with the fields that can be asked for. Returns -1. */
 static int intervals_refuse_by(const struct intervals *iv, struct err *err)
 {
 	char names[COMMAND_SHOWN] = "";
@@ -626,7 +639,7 @@ static int intervals_refuse_by(const struct intervals *iv, struct err *err)
 		       iv->ask->by, *names ? names : "none");
 }
 
-/* Reads what names are made of where they are none of fields. */
+/* Prepares what the names of --by are read from, if not from fields. */
 static int intervals_read_by(struct intervals *iv, struct err *err)
 {
 	const char *by = iv->ask->by;
@@ -699,7 +712,7 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 	return &iv->cpu[id];
 }
 
-/* Adds a time to all that a capture reports. */
+/* Adds a loss to all worlds of a capture. */
 static void intervals_lose(struct intervals *iv, uint32_t capture,
 			   const struct lost_time *t)
 {
@@ -712,7 +725,7 @@ static void intervals_lose(struct intervals *iv, uint32_t capture,
 		lost_times_add(&iv->lost, c->world[i], t);
 }
 
-/* The same, where it is not known how many records are missing. */
+/* Adds a loss of an unknown number of records. */
 static void intervals_lose_any(struct intervals *iv, uint32_t capture,
 			       int32_t cpu, int64_t from, int64_t to)
 {
@@ -721,7 +734,7 @@ static void intervals_lose_any(struct intervals *iv, uint32_t capture,
 			       .from = from, .to = to, .n = -1, .cpu = cpu });
 }
 
-/* The same, of records that no loss reports. */
+/* Adds a loss that no record reports. */
 static void intervals_lose_silent(struct intervals *iv, uint32_t capture,
 				  const struct timeline_loss *l)
 {
@@ -734,7 +747,8 @@ static void intervals_lose_silent(struct intervals *iv, uint32_t capture,
 					    .of_tasks = l->of_task });
 }
 
-/* A record whose thread is not known is as good as lost. */
+/* Starts or ends the time in which the threads of a CPU's records are not
+ * known: such records are as good as lost. */
 static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 			    int64_t time, bool blind)
 {
@@ -746,7 +760,7 @@ static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 	c->blind = INT64_MAX;
 }
 
-/* Returns -1 if it is not known. */
+/* Returns the CPU of an event; -1: not known. */
 static int32_t intervals_cpu_of(const struct event_row *e)
 {
 	return e->on_cpu && e->cpu >= 0 && e->cpu <= UINT16_MAX
@@ -782,9 +796,10 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 	return rc;
 }
 
-/* perf turns its events on and off CPU by CPU, in their order: a record shows
- * that all CPUs before it were on, or that those after it still are. Others
- * turn all of them on at once. A CPU without records had nothing to record. */
+/* Adds the times in which a CPU was not recorded. perf turns its events on and
+ * off CPU by CPU, in their order: a record shows that all CPUs before it were
+ * on, or that those after it still are. Others turn all of them on at once. A
+ * CPU without records had nothing to record. */
 static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 {
 	struct intervals_capture *of = &iv->capture[c->capture];
@@ -806,9 +821,9 @@ static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 	intervals_lose_any(iv, c->capture, c->cpu, off, INT64_MAX);
 }
 
-/* Takes what the switches show to be missing: the same timeline tells `path`
- * what it may prove. It is of the kernel with the most switches, and tells
- * nothing of what other recorders have. */
+/* Takes the losses that switches show: `path` uses the same timeline for what
+ * it may prove. The timeline is that of the kernel with the most switches, and
+ * shows nothing about other recorders. */
 static void intervals_take_missing(void *arg, const struct causes *c)
 {
 	struct intervals *iv = arg;
@@ -837,7 +852,8 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 	}
 }
 
-/* Where records are missing that were not counted, numbers prove nothing. */
+/* Reads the losses. If records are missing that were not counted, the counts of
+ * the capture prove nothing. */
 static int intervals_read_losses(struct intervals *iv, struct err *err)
 {
 	struct loss_rows *rows = loss_rows_load(iv->db, &filter_none, err);
@@ -867,7 +883,7 @@ static int intervals_read_losses(struct intervals *iv, struct err *err)
 				       : -1,
 		};
 
-		/* of records that pairs may need */
+		/* losses of records that no pair needs do not count */
 		if (words_find("filtered aux lost_total read_lost hardware "
 			       "throttled",
 			       l->what, strlen(l->what)) < 0)
@@ -879,8 +895,8 @@ static int intervals_read_losses(struct intervals *iv, struct err *err)
 
 /* ---- values of fields */
 
-/* Returns the value of a field as a key: texts that are no numbers have those
- * of their names. */
+/* Returns the value of a field as a key. The key of a text that is no number is
+ * INTERVALS_TEXT and the id of its name. */
 static int64_t intervals_value(struct intervals *iv, const struct field *f,
 			       size_t at)
 {
@@ -899,8 +915,8 @@ static int64_t intervals_value(struct intervals *iv, const struct field *f,
 		       : INTERVALS_TEXT | intern_add(&iv->names, text);
 }
 
-/* Returns the name of a call: a number means another one in a program of 32
- * bits, whose numbers are known on x86-64. */
+/* Returns the name of a call. A number means another call in a 32-bit program;
+ * those numbers are known for x86-64 only. */
 static uint32_t intervals_call_name(struct intervals *iv, uint32_t type,
 				    uint32_t thread, int64_t number)
 {
@@ -909,7 +925,7 @@ static uint32_t intervals_call_name(struct intervals *iv, uint32_t type,
 
 	if (intervals_thread(iv, thread)->short_code)
 		arch = !strcmp(arch, "x86_64") ? "i386" : "";
-	/* x32: Linux marks its calls by a bit */
+	/* Linux marks the calls of x32 by a bit */
 	if (!strcmp(arch, "x86_64") && (number & 0x40000000))
 		number &= ~INT64_C(0x40000000);
 	return intern_add(&iv->names, calls_name(arch, number, name));
@@ -938,6 +954,8 @@ static int intervals_read_locks(struct intervals *iv, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Returns the id of the name of a value of field `at`: of a lock, softirq,
+ * device or function, or of its number. */
 static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 				     size_t at, int64_t value)
 {
@@ -967,14 +985,14 @@ static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 			 value >> 20, value & 0xfffff);
 		return intern_add(&iv->names, text);
 	}
-	/* of a function without a name */
+	/* a function without a name has its address */
 	snprintf(text, sizeof(text),
 		 strncmp(column, "func", 4) ? "%" PRId64 : "%#" PRIx64, value);
 	return intern_add(&iv->names, payloads_value_text(iv->payloads, type,
 							  column, text));
 }
 
-/* Returns the name of the value of a field: each value is named once. */
+/* Returns the id of the name of a field's value. Each value is named once. */
 static uint32_t intervals_name_at(struct intervals *iv,
 				  const struct intervals_role *role, size_t at,
 				  const struct field *f, bool calls,
@@ -1000,7 +1018,8 @@ static uint32_t intervals_name_at(struct intervals *iv,
 	return id;
 }
 
-/* Stores the name of the function where an event is; 0: it is not known. */
+/* Stores the name of the function in which an event was recorded; 0: it is not
+ * known. */
 static int intervals_here(struct intervals *iv, const struct event_row *e,
 			  uint32_t *name, struct err *err)
 {
@@ -1022,7 +1041,7 @@ static int intervals_here(struct intervals *iv, const struct event_row *e,
 	return rc;
 }
 
-/* Stores the name of what the user asked for; 0: this record has none. */
+/* Stores the name for --by; 0: this record has none. */
 static int intervals_by(struct intervals *iv, const struct intervals_role *role,
 			const struct field *f, const struct event_row *e,
 			uint32_t call, uint32_t *name, struct err *err)
@@ -1092,7 +1111,8 @@ static bool intervals_has_flag(struct intervals *iv, const struct field *f,
 	return flags & flag->bit;
 }
 
-/* Returns what a begin is; without the field, of which nothing is known. */
+/* Returns whether a begin may be a part; without the field, that is not known.
+ */
 static uint8_t intervals_begins(struct intervals *iv,
 				const struct pair_part *part,
 				const struct field *f, size_t at)
@@ -1105,8 +1125,7 @@ static uint8_t intervals_begins(struct intervals *iv,
 							   : PAIRING_PART;
 }
 
-/* Fills in what a request of a disk is known by. Returns whether it was ever
- * issued. */
+/* Fills in the keys of a disk request. Returns whether it was ever issued. */
 static bool intervals_request(struct intervals *iv,
 			      const struct intervals_role *role,
 			      const struct field *f, struct pairing_record *r)
@@ -1119,20 +1138,21 @@ static bool intervals_request(struct intervals *iv,
 		return true;
 	*direction = pair_direction(f[role->direction - 1].text,
 				    intervals_value(iv, f, role->direction));
-	/* a flush has the sector 0 where it begins, and -1 where it ends */
+	/* for a flush, the begin has sector 0, and the end has -1 */
 	if (r->key[1] == -1)
 		r->key[1] = 0;
-	/* without sectors such a request was never issued, but is the last word
-	 * of a sequence of flushes */
+	/* an end without sectors belongs to no request that was issued: it ends
+	 * a sequence of flushes */
 	return r->length || r->role != PAIRING_END ||
 	       !(*direction == 'R' || *direction == 'W' || *direction == 'D' ||
 		 (*direction > 0 && *direction <= 7));
 }
 
-/* A text has times in us, and its durations have up to three digits more. A
- * leaf is begin and end. */
+/* Most ns that the start of a call is late: a text has times in us, and
+ * durations with up to three digits more. */
 #define INTERVALS_BLUR 2000
 
+/* Takes an event of function_graph or the like. A leaf is begin and end. */
 static void intervals_take_call(struct intervals *iv,
 				const struct intervals_role *role,
 				const struct field *f, struct pairing_record *r)
@@ -1160,8 +1180,8 @@ static void intervals_take_call(struct intervals *iv,
 	pairing_take(iv->pairing, r);
 }
 
-/* Takes a text of trace_marker, if it is that of a begin, or of an end, of its
- * kind. */
+/* Takes a text of trace_marker, if it is the begin or the end of a slice of its
+ * kind, or a counter. */
 static void intervals_take_mark(struct intervals *iv,
 				const struct intervals_role *role,
 				const struct field *f, struct pairing_record *r)
@@ -1200,6 +1220,7 @@ static void intervals_take_mark(struct intervals *iv,
 	pairing_take(iv->pairing, r);
 }
 
+/* Takes an event in one role. f: its fields, or those of `role` are all 0. */
 static int intervals_take(struct intervals *iv, const struct event_row *e,
 			  const struct intervals_role *role,
 			  const struct field *f, struct err *err)
@@ -1223,8 +1244,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 			   (k->here && !role->named ? INTERVAL_IF_RETURNED : 0),
 	};
 
-	/* a text of function_graph tells on each CPU where another task comes
-	 */
+	/* a text of function_graph shows on each CPU when another task comes */
 	if (k->scope == PAIR_THREAD && !e->thread && !role->took) {
 		iv->sums.no_thread++;
 		return 0;
@@ -1292,7 +1312,7 @@ static int intervals_take_event(struct intervals *iv, struct event_row *e,
 	t = &iv->type[e->type];
 	if (!t->n || (!e->timed && !t->calls))
 		return 0;
-	/* a text of function_graph may have durations alone, in order */
+	/* a text of function_graph may have durations alone, in their order */
 	if (!e->timed)
 		e->time = e->id;
 	e->thread = e->thread < iv->n_thread
@@ -1304,7 +1324,7 @@ static int intervals_take_event(struct intervals *iv, struct event_row *e,
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct intervals_role *role = &iv->role[t->first + i];
 
-		/* without its fields it is only known when it was */
+		/* an event without its fields only shows when it was */
 		const struct intervals_role bare = { .pair = role->pair,
 						     .type = role->type,
 						     .name = role->name,
@@ -1317,7 +1337,7 @@ static int intervals_take_event(struct intervals *iv, struct event_row *e,
 	return 0;
 }
 
-/* Adds what the proofs of pairs rest on. */
+/* Adds the premises of proved pairs to the sentence in sums.premise. */
 static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 {
 	static const char *const words[INTERVAL_PREMISES] = {
@@ -1362,9 +1382,9 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	return rc;
 }
 
-/* ---- */
+/* ---- opening and closing */
 
-/* Returns whether there are events by the names of both ends of a pair. */
+/* Returns whether types are named like both ends of a pair. */
 static bool intervals_are_named(const struct intervals *iv)
 {
 	char probe[PAIR_PROBE_NAME];
@@ -1393,7 +1413,7 @@ static bool intervals_are_named(const struct intervals *iv)
 	return false;
 }
 
-/* Finds the pairs that were recorded. */
+/* Finds the pairs that were recorded. Returns NULL and *err on failure. */
 static struct intervals *intervals_begin(struct store *db, const char *path,
 					 const struct intervals_ask *a,
 					 struct err *err)
@@ -1433,7 +1453,8 @@ struct intervals *intervals_open(struct store *db, const char *path,
 {
 	struct intervals *iv = intervals_begin(db, path, a, err);
 
-	/* each report asks whether there are calls */
+	/* each report asks whether there are calls, so that this must be quick
+	 */
 	if (!iv || (a->nested && !iv->n_role))
 		return iv;
 	if (intervals_read_by(iv, err) || intervals_read_locks(iv, err) ||
@@ -1444,8 +1465,8 @@ struct intervals *intervals_open(struct store *db, const char *path,
 		intervals_close(iv);
 		return NULL;
 	}
-	/* what others did than the tasks that were recorded is missing at all
-	 * times */
+	/* the records of tasks that were not recorded are missing at all times
+	 */
 	for (uint32_t i = 0; i < iv->n_capture; i++)
 		if (iv->capture[i].some)
 			intervals_lose_silent(

@@ -4,19 +4,20 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* How many there are, and of which sort, up to one. */
+/* Sums over the first losses of a list. */
 struct lost_count {
-	uint64_t n, any; /* records; times of which the number is not known */
+	uint64_t n, any; /* n: records; any: losses without a number */
 	uint64_t silent, off;
 };
 
-/* Those of a CPU, or of all. What touches a time began before it ends, less
- * what had ended when it began: two sums, whatever the number of losses. */
+/* The losses of a CPU, or of all. A loss touches a time if it began before that
+ * time ended, and had not ended when it began: the difference of two sums,
+ * whatever the number of losses. */
 struct lost_list {
 	struct lost_time *t;		    /* by their start */
 	struct lost_time *end;		    /* the same by their end */
-	struct lost_count *started, *ended; /* of those before each */
-	int64_t *last; /* the latest end of losses up to each in t[] */
+	struct lost_count *started, *ended; /* sums of those before each */
+	int64_t *last; /* latest end of the losses up to each in t[] */
 	size_t n, cap;
 };
 
@@ -32,7 +33,7 @@ void lost_times_release(struct lost_times *l)
 	table_release(&l->index);
 }
 
-/* Losses whose CPU is not known. */
+/* In place of the CPU of losses whose CPU is not known. */
 #define LOST_SOMEWHERE -2
 
 static uint64_t lost_list_hash(uint32_t world, int32_t cpu, bool of_tasks)
@@ -53,8 +54,8 @@ static void lost_list_put(struct lost_times *l, uint32_t world, int32_t cpu,
 	*mem_add(list->t, list->n, list->cap) = *t;
 }
 
-/* A loss of a CPU is one of all of them. No capture has as many records as a
- * number of losses may say: cut off, sums of it cannot overflow. */
+/* A loss on a CPU is also in the list of all. No capture has as many records as
+ * a loss may report: with this limit, sums cannot overflow. */
 void lost_times_add(struct lost_times *l, uint32_t world,
 		    const struct lost_time *t)
 {
@@ -69,7 +70,7 @@ void lost_times_add(struct lost_times *l, uint32_t world,
 COMPARE_BY(lost_compare, struct lost_time, from, to, id);
 COMPARE_BY(lost_compare_ends, struct lost_time, to, from, id);
 
-/* Returns sums, of which the last is of all. */
+/* Returns n + 1 sums; the last one is that of all. The caller frees them. */
 static struct lost_count *lost_counts(const struct lost_time *t, size_t n)
 {
 	struct lost_count *c = mem_new(n + 1, sizeof(*c));
@@ -115,8 +116,9 @@ static int64_t lost_id_at(const struct lost_list *list, int64_t time)
 		       : 0;
 }
 
-/* Adds those of a list that touch the time. One without a length is between two
- * records of one time, and may be on either side of any other of that time. */
+/* Adds the losses of a list that touch the time. A loss without a length is
+ * between two records of one time, and may be on either side of any other
+ * record of that time. */
 static void lost_sum_list(const struct lost_times *l, int32_t cpu,
 			  bool of_tasks, const struct lost_ask *ask,
 			  struct lost_sum *sum)

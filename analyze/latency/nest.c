@@ -1,4 +1,5 @@
-/* nest.c - calls inside of calls, of records that say how deep they are. */
+/* nest.c - calls inside of calls, from records that are paired by depth or
+ * order. */
 #include "analyze/latency/nest.h"
 
 #include "analyze/latency/lost_times.h"
@@ -6,21 +7,21 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-/* A call whose caller has not ended. */
+/* A call whose caller is still open. */
 struct nest_inner {
 	uint64_t number;
 	int64_t first; /* time of its first record */
 	int64_t to;    /* when it ended by the recorder's clock */
-	int64_t ns;    /* that it took; -1: it has no end */
-	uint32_t next; /* index + 1 of the one before it; 0: none */
+	int64_t ns;    /* how long it took; -1: it has no end */
+	uint32_t next; /* index + 1 of the call before it; 0: none */
 };
 
-/* What is open at a depth: a begin, or what calls that are deeper by one show
- * to be there. */
+/* An open call at a depth. begun: its begin was recorded; else calls that are
+ * deeper by one show that it is there. */
 struct nest_frame {
 	struct pairing_record at;
 	uint32_t depth;
-	uint32_t inner; /* index + 1 of the last one inside of it; 0: none */
+	uint32_t inner; /* index + 1 of the last call inside; 0: none */
 	uint32_t open;	/* index + 1 in nest.open[]; 0: it has no key */
 	bool begun;
 };
@@ -40,9 +41,9 @@ struct nest {
 	struct table by_thread;
 	struct nest_inner *inner;
 	size_t n_inner, cap_inner;
-	uint32_t free; /* index + 1 */
-	/* how many frames of a thread have a key, so that an end without any
-	 * does not look at all of them */
+	uint32_t free; /* index + 1 of a free entry; 0: none */
+	/* how many open frames of a thread have a key: an end whose key has
+	 * none need not search them */
 	uint32_t *open;
 	size_t n_open, cap_open;
 	struct table by_key;
@@ -70,11 +71,12 @@ void nest_free(struct nest *n)
 	free_all(n->thread, n->inner, n->open, n);
 }
 
+/* Returns the records that may be missing in a thread between two times. */
 static struct lost_sum nest_lost(const struct nest *n,
 				 const struct pairing_record *r, int64_t from,
 				 int64_t to)
 {
-	/* an idle thread stays where it is */
+	/* the records of an idle thread are all on one CPU */
 	const struct lost_ask ask = { .world = r->world,
 				      .cpu = (int32_t)r->key[PAIR_KEYS - 1] - 1,
 				      .from = from,
@@ -84,7 +86,8 @@ static struct lost_sum nest_lost(const struct nest *n,
 	return lost_times_between(n->lost, &ask);
 }
 
-/* Returns the deepest frame, which is at a depth, and may be new. */
+/* Returns the deepest frame, after adding one if it is less deep than `depth`.
+ */
 static struct nest_frame *nest_reach(struct nest_thread *t, uint32_t depth)
 {
 	if (!t->n || t->frame[t->n - 1].depth < depth)
@@ -93,7 +96,7 @@ static struct nest_frame *nest_reach(struct nest_thread *t, uint32_t depth)
 	return &t->frame[t->n - 1];
 }
 
-/* Returns where the frames of a thread with a key are counted. */
+/* Returns the index in open[] for a thread and a key. */
 static uint32_t nest_open_of(struct nest *n, const struct nest_thread *t,
 			     int64_t key)
 {
@@ -116,7 +119,7 @@ static struct nest_frame nest_pop(struct nest *n, struct nest_thread *t)
 	return f;
 }
 
-/* Adds a call to what called it, whatever that is. */
+/* Adds a call to the frame of its caller, which may be new. */
 static void nest_add_inner(struct nest *n, struct nest_thread *t,
 			   uint32_t depth, const struct nest_inner *i)
 {
@@ -135,8 +138,8 @@ static void nest_add_inner(struct nest *n, struct nest_thread *t,
 	f->inner = at + 1;
 }
 
-/* Removes the last of the calls inside of a frame. Returns false if there is
- * none. */
+/* Removes the last call inside a frame, and stores it. Returns false if there
+ * is none. */
 static bool nest_take_inner(struct nest *n, struct nest_frame *f,
 			    struct nest_inner *out)
 {
@@ -151,9 +154,8 @@ static bool nest_take_inner(struct nest *n, struct nest_frame *f,
 	return true;
 }
 
-/* Returns whether a record is inside of what an earlier one of its thread
- * began: for another to be there, the end of that one and a begin are missing.
- */
+/* Returns whether a record at `time` is inside the call that r began: if it was
+ * in another call, an end and a begin are missing in between. */
 static bool nest_follows(const struct nest *n, const struct pairing_record *r,
 			 int64_t time)
 {
@@ -161,7 +163,7 @@ static bool nest_follows(const struct nest *n, const struct pairing_record *r,
 	       nest_lost(n, r, r->time, time).n < (r->kind->counted ? 2 : 1);
 }
 
-/* Reports a call. Returns its number. */
+/* Reports a call, without times if it has none. Returns its number. */
 static uint64_t nest_tell(const struct nest *n, const struct pairing_record *r,
 			  struct interval *i)
 {
@@ -170,8 +172,8 @@ static uint64_t nest_tell(const struct nest *n, const struct pairing_record *r,
 	return n->tell->call(n->arg, i);
 }
 
-/* Reports a call whose end is not known, and not before `until`. Returns its
- * number. */
+/* Reports a call that did not end before `until`, and whose end is not known.
+ * Returns its number. */
 static uint64_t nest_tell_begin(const struct nest *n,
 				const struct pairing_record *r, int64_t until)
 {
@@ -189,8 +191,8 @@ static uint64_t nest_tell_begin(const struct nest *n,
 	return nest_tell(n, r, &i);
 }
 
-/* Reports the innermost open call as one without an end, and then the calls
- * inside of it. */
+/* Reports the innermost open call as one without an end, and then which calls
+ * are inside it. */
 static void nest_close(struct nest *n, struct nest_thread *t, int64_t until)
 {
 	struct nest_frame f = nest_pop(n, t);
@@ -207,9 +209,9 @@ static void nest_close(struct nest *n, struct nest_thread *t, int64_t until)
 						     .ns = -1 });
 }
 
-/* Returns whether a call is proved to be inside of one that has ended. Where
- * clocks differ, which they do by no more than 1/1024, a begin must be later by
- * so much. */
+/* Returns whether a call is proved to be inside one that has ended. If clocks
+ * differ, which they do by no more than 1/1024, the begin must be that much
+ * later. */
 static bool nest_is_inside(const struct nest_inner *i,
 			   const struct pairing_record *r)
 {
@@ -220,21 +222,21 @@ static bool nest_is_inside(const struct nest_inner *i,
 	       r->took - (r->took >> 10) - r->blur;
 }
 
-/* Returns whether a begin is proved to be that of an end. *apart: it is that of
- * another call. */
+/* Returns whether an end is proved to belong to the begin of a frame. Sets
+ * *apart if that begin is of another call. */
 static bool nest_is_begin(const struct nest *n, const struct nest_frame *f,
 			  const struct pairing_record *r, bool *apart)
 {
 	if (!f->begun)
 		return false;
-	/* a text may not say the function of an end */
+	/* the end of a text may have no function */
 	*apart = r->name && f->at.name != r->name;
 	if (*apart)
 		return false;
 	if (nest_lost(n, &f->at, f->at.time, r->time).n < 2)
 		return true;
-	/* no other call of this depth begins in the time of this one; Linux
-	 * 7.2 takes that time before it writes the begin */
+	/* no other call of this depth begins while this one runs; Linux 7.2
+	 * takes the start of that time before it writes the begin */
 	if (interval_span(f->at.time, r->time) <
 	    r->took - (r->took >> 10) - r->blur)
 		return true;
@@ -244,6 +246,7 @@ static bool nest_is_begin(const struct nest *n, const struct nest_frame *f,
 	return false;
 }
 
+/* Takes an end that has its depth, and reports the call. */
 static void nest_take_end(struct nest *n, struct nest_thread *t,
 			  const struct pairing_record *r)
 {
@@ -259,10 +262,10 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 	t->n--;
 	if (nest_is_begin(n, &own, r, &apart)) {
 		i = pairing_of_both(&own.at, r);
-		/* a line that is both has the time of its begin */
+		/* a record that is begin and end has the time of the begin */
 		if (r->event == own.at.event)
 			i.end = r->to;
-		/* of the option nofuncgraph-duration */
+		/* the option nofuncgraph-duration leaves the duration out */
 		if (ns < 0 && !r->untimed)
 			ns = self = interval_span(i.begin, i.end);
 	} else {
@@ -283,7 +286,7 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 				   ?: lost.off ? INTERVAL_BY_START
 					       : INTERVAL_NO_REASON;
 	}
-	/* by the record's clock alone it is not quite known when it began */
+	/* from the recorder's clock alone, the begin is not known exactly */
 	lost = nest_lost(n, r,
 			 i.begin_event	      ? i.begin
 			 : i.begin > t->first ? t->first
@@ -296,7 +299,7 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 				  __builtin_sub_overflow(self, c->ns, &self)))
 			lost.n = 1;
 	}
-	/* a pair of a text without times and durations took any time */
+	/* a pair from a text without times and durations may have any length */
 	i.verdict = ns >= 0	    ? INTERVAL_PROVED
 		    : i.begin_event ? INTERVAL_CONSISTENT
 		    : i.reason == INTERVAL_BY_START || !i.reason
@@ -327,7 +330,7 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 			       .ns = ns });
 }
 
-/* Gives an end without a begin. */
+/* Reports an end without a begin. */
 static void nest_tell_end(const struct nest *n, const struct nest_thread *t,
 			  const struct pairing_record *r)
 {
@@ -338,16 +341,16 @@ static void nest_tell_end(const struct nest *n, const struct nest_thread *t,
 	i.end_event = r->event;
 	i.loss = lost.id;
 	i.reason = pairing_reason(&lost);
-	/* all since its first record have their ends */
+	/* all calls since the thread's first record have their begins */
 	i.verdict = i.reason				? INTERVAL_BEGIN_LOST
 		    : r->born != INT64_MIN && !lost.off ? INTERVAL_UNEXPLAINED
 							: INTERVAL_BEFORE;
 	n->tell->call(n->arg, &i);
 }
 
-/* Takes a record that does not say how deep it is: an end is that of the last
- * begin, or of the last with its key, if it has one. Those after that one have
- * none: longjmp left them, or the kernel missed the return of a probe. */
+/* Takes a record without a depth: an end belongs to the last begin, or to the
+ * last with its key, if it has one. Begins after that have no end: longjmp left
+ * them, or the kernel missed the return of a probe. */
 static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 				const struct pairing_record *r)
 {

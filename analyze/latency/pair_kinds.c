@@ -1,5 +1,5 @@
-/* pair_kinds.c - the table of pairs of events, and how names match it;
- * parses what programs write to trace_marker. */
+/* pair_kinds.c - the table of pairs of events, and how names match it; parses
+ * texts that programs write to trace_marker. */
 #include "analyze/latency/pair_kinds.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool marker_is_number(struct marker_part s)
 	return n == s.n && s.n && s.p[n - 1] != '-';
 }
 
-/* Removes what some writers have after all that atrace has: Chromium
+/* Removes what some writers add to the text of atrace: Chromium
  * "|KEY=VALUE;KEY=VALUE|CATEGORY", OpenHarmony a level and a tag, "|M62". */
 static void marker_cut(struct marker_part *s)
 {
@@ -66,8 +66,8 @@ static void marker_cut(struct marker_part *s)
 	*s = rest;
 }
 
-/* Takes a cookie or the value of a counter, which may have a category after
- * it; OpenHarmony has it after a blank. */
+/* Takes a cookie, or the value of a counter, which a category may follow;
+ * OpenHarmony writes it after a blank. Returns false if there is none. */
 static bool marker_take_cookie(struct marker_part *s, struct marker_part *out,
 			       bool counts)
 {
@@ -109,7 +109,8 @@ bool marker_parse(const char *text, struct marker *out)
 	s.n -= 2;
 	pid = marker_take(&s);
 	for (size_t i = 0; i < pid.n && i < 10; i++) {
-		/* some writers have the name there, which an end needs not */
+		/* some writers have the name there, which an end does not need
+		 */
 		if (pid.p[i] < '0' || pid.p[i] > '9')
 			return text[0] == 'E';
 		out->pid = out->pid * 10 + (pid.p[i] - '0');
@@ -128,10 +129,10 @@ bool marker_parse(const char *text, struct marker *out)
 	return text[0] == 'E' || s.n;
 }
 
-/* Of each row: the functions of Linux that trace, and what they make of a begin
- * and an end. "Read" names the versions, as far as the text tells them, of the
- * sources in which that was looked up again; what has none was not, and is held
- * against the events alone (tests/pairs).
+/* Each row names the functions of Linux that trace, and when they write a begin
+ * and an end. "Read" has the versions, as far as the text shows them, of the
+ * sources in which that was looked up again; a row without it was only compared
+ * with recorded events (tests/pairs).
  *
  * raw_syscalls come first: with both, syscalls:* repeats some of them. */
 const struct pair_kind pair_kinds[] = {
@@ -169,16 +170,16 @@ const struct pair_kind pair_kinds[] = {
 	  .key = { "irq" },
 	  .name = "name",
 	  .scope = PAIR_CPU },
-	/* kernel/softirq.c: handle_softirqs() (__do_softirq() before 6.9), of
-	 * which a CPU has one at a time. Read: 6.1 with later mends. */
+	/* kernel/softirq.c: handle_softirqs() (__do_softirq() before 6.9),
+	 * which a CPU runs once at a time. Read: 6.1 with later fixes. */
 	{ .word = "softirq",
 	  .begin = "irq:softirq_entry",
 	  .end = "irq:softirq_exit",
 	  .key = { "vec" },
 	  .scope = PAIR_CPU },
-	/* __raise_softirq_irqoff() traces, and sets a bit, which may be set: a
-	 * softirq that is raised again before it runs runs once. Read: as
-	 * above. */
+	/* __raise_softirq_irqoff() traces, and sets a bit that may be set
+	 * already: a softirq that is raised again before it runs runs once.
+	 * Read: as above. */
 	{ .word = "softirq-wait",
 	  .begin = "irq:softirq_raise",
 	  .end = "irq:softirq_entry",
@@ -186,15 +187,15 @@ const struct pair_kind pair_kinds[] = {
 	  .again = PAIR_PART,
 	  .scope = PAIR_CPU },
 	/* block/blk-mq.c: blk_mq_start_request(), blk_update_request() for each
-	 * part that a driver tells to be done, with the sector where it begins,
+	 * part that a driver reports as done, with the sector where it begins,
 	 * blk_complete_request() for all of it (batches, since 5.16), and
-	 * __blk_mq_requeue_request(). Read: 5.15, 6.18;
-	 * blk_insert_flush(): 5.15. A request of two threads for the same
-	 * sectors is two requests with the same fields. The operation of a
-	 * request does not change, but block/blk-flush.c clears PREFLUSH and
-	 * FUA of what it issues itself: it completes a sequence once more,
-	 * with no sectors. A flush is issued at sector 0
-	 * (blk_rq_trace_sector()), or -1 before 5.14, and completes at -1. */
+	 * __blk_mq_requeue_request(). Read: 5.15, 6.18; blk_insert_flush():
+	 * 5.15. A request of two threads for the same sectors is two requests
+	 * with the same fields. The operation of a request does not change, but
+	 * block/blk-flush.c clears PREFLUSH and FUA of the requests that it
+	 * issues itself: it completes a sequence once more, with no sectors. A
+	 * flush is issued at sector 0 (blk_rq_trace_sector()), or -1 before
+	 * 5.14, and completes at -1. */
 	{ .word = "block",
 	  .begin = "block:block_rq_issue",
 	  .end = "block:block_rq_complete",
@@ -204,12 +205,12 @@ const struct pair_kind pair_kinds[] = {
 	  .length = "nr_sector",
 	  .again = PAIR_SET,
 	  .scope = PAIR_ANY },
-	/* block/blk-mq.c and the elevators: what is inserted may be merged into
-	 * another, which then is issued with another length, and is issued no
-	 * more itself: attempt_merge() traces block_rq_merge of it since 5.9.
-	 * Read: 5.10, 5.11, 6.18; blk_mq_insert_requests(): 6.4.
-	 * What is issued directly was not inserted, so that one at the same
-	 * sectors may take the place of what was merged. */
+	/* block/blk-mq.c and the elevators: a request that is inserted may be
+	 * merged into another, which then is issued with another length, and is
+	 * no longer issued itself: attempt_merge() traces block_rq_merge for it
+	 * since 5.9. Read: 5.10, 5.11, 6.18; blk_mq_insert_requests(): 6.4. A
+	 * request that is issued directly was not inserted, so that it may be
+	 * taken for a merged one at the same sectors. */
 	{ .word = "block-queue",
 	  .begin = "block:block_rq_insert",
 	  .end = "block:block_rq_issue",
@@ -254,9 +255,9 @@ const struct pair_kind pair_kinds[] = {
 	  .is_pending = true,
 	  .scope = PAIR_ANY },
 	/* kernel/softirq.c: tasklet_action_common(), since 6.4. A tasklet runs
-	 * on one CPU at a time (tasklet_trylock()), one after another.
-	 * Read: 6.1 with later mends, which has the events with the function
-	 * alone; 6.12. */
+	 * on one CPU at a time (tasklet_trylock()), one after another. Read:
+	 * 6.1 with later fixes, which has the events with the function alone;
+	 * 6.12. */
 	{ .word = "tasklet",
 	  .begin = "irq:tasklet_entry",
 	  .end = "irq:tasklet_exit",
@@ -278,11 +279,12 @@ const struct pair_kind pair_kinds[] = {
 	  .key = { "hrtimer" },
 	  .name = "function",
 	  .scope = PAIR_CPU },
-	/* mod_timer() of one that waits has a cancel, if it is moved, and a
-	 * start. detach_timer() and __run_hrtimer() trace a cancel of what
-	 * expires, too, just before the entry; of hrtimers hrtimer_start has
-	 * was_armed since 7.1, and neither a start nor an expiry has a cancel.
-	 * Read: debug_deactivate() of both in 5.x, hrtimers in 7.1. */
+	/* mod_timer() of a timer that waits traces a cancel, if it is moved,
+	 * and a start. detach_timer() and __run_hrtimer() trace a cancel of a
+	 * timer that expires, too, just before the entry; for hrtimers,
+	 * hrtimer_start has was_armed since 7.1, and neither a start nor an
+	 * expiry has a cancel. Read: debug_deactivate() of both in 5.x,
+	 * hrtimers in 7.1. */
 	{ .word = "timer-wait",
 	  .begin = "timer:timer_start",
 	  .end = "timer:timer_expire_entry",
@@ -301,15 +303,14 @@ const struct pair_kind pair_kinds[] = {
 	  .again = PAIR_RESTART,
 	  .scope = PAIR_ANY,
 	  .cancel_ends = true },
-	/* kernel/locking/mutex.c, since 5.19: __mutex_lock_common() begins
-	 * with MUTEX|SPIN; when it goes to sleep, with MUTEX; and each time
-	 * that the first waiter is woken with both again, until it ends. Read:
-	 * 6.1, 6.17, 7.1.
-	 * The other locks there (queued spinlocks and rwlocks, rwsem, rtmutex,
-	 * its rwbase, percpu-rwsem, semaphores) begin once; what they wait for
-	 * inside
-	 * has another address. No thread waits for a lock twice at a time: what
-	 * interrupts it does not take the lock that it interrupted. */
+	/* kernel/locking/mutex.c, since 5.19: __mutex_lock_common() begins with
+	 * MUTEX|SPIN; when it goes to sleep, with MUTEX; and with both again
+	 * each time that the first waiter is woken, until it ends. Read: 6.1,
+	 * 6.17, 7.1. The other locks there (queued spinlocks and rwlocks,
+	 * rwsem, rtmutex, its rwbase, percpu-rwsem, semaphores) begin once; a
+	 * lock inside of them has another address. No thread waits for a lock
+	 * twice at a time: an interrupt does not take the lock that it
+	 * interrupted. */
 	{ .word = "lock",
 	  .begin = "lock:contention_begin",
 	  .end = "lock:contention_end",
@@ -340,7 +341,7 @@ const struct pair_kind pair_kinds[] = {
 	  .begin = "compaction:mm_compaction_begin",
 	  .end = "compaction:mm_compaction_end" },
 	/* mm/migrate.c: migrate_pages(), which has a begin since 5.17. A thread
-	 * that gets memory for what it moves may compact, and so is in it
+	 * that gets memory for the pages it moves may compact, and so is in it
 	 * twice. Read: 5.17, 6.5, 6.18, of the begin. */
 	{ .word = "migration",
 	  .begin = "migrate:mm_migrate_pages_start",
@@ -389,10 +390,10 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "func",
 	  .again = PAIR_NEST,
 	  .counted = true },
-	/* gcc's -finstrument-functions with liblttng-ust-cyg-profile.so, and
-	 * with the one that says less, whose ends have no fields
-	 * (liblttng-ust-cyg-profile-fast.so): LTTng-UST 2.1 to 2.14. Their
-	 * stacks have the names. longjmp leaves functions without an end. */
+	/* gcc's -finstrument-functions with liblttng-ust-cyg-profile.so, or
+	 * with liblttng-ust-cyg-profile-fast.so, whose ends have no fields:
+	 * LTTng-UST 2.1 to 2.14. The innermost frames of their stacks have the
+	 * names. longjmp leaves functions without an end. */
 	{ .word = "user-call",
 	  .begin = "lttng_ust_cyg_profile:func_entry",
 	  .end = "lttng_ust_cyg_profile:func_exit",
@@ -406,19 +407,20 @@ const struct pair_kind pair_kinds[] = {
 	  .again = PAIR_NEST,
 	  .here = true },
 	/* kernel/trace/trace_kprobe.c, kernel/trace/trace_uprobe.c and, since
-	 * 6.5, kernel/trace/trace_fprobe.c:
-	 * what fires when a function begins has __probe_ip, what fires when it
-	 * returns __probe_func. Of a thread, returns come in the order of
-	 * rethooks (kretprobe instances before 6.7), which may run out: such a
-	 * return is missed, and counted in kprobe_profile alone. */
+	 * 6.5, kernel/trace/trace_fprobe.c: a probe on the begin of a function
+	 * has __probe_ip, one on its return __probe_func. The returns of a
+	 * thread come in the order of rethooks (kretprobe instances before
+	 * 6.7), which may run out: such a return is missed, and counted in
+	 * kprobe_profile alone. */
 	{ .word = "probe",
 	  .begin = "probe:NAME",
 	  .end = "probe:NAME__return",
 	  .again = PAIR_NEST,
 	  .probes = true },
-	/* What programs write to trace_marker, as atrace, systrace and Chromium
-	 * do: "B|PID|NAME" and "E" of a thread, "S|PID|NAME|COOKIE" and "F" of
-	 * a process, "G|PID|TRACK|NAME|COOKIE" and "H|PID|TRACK|COOKIE". */
+	/* Texts that programs write to trace_marker, as atrace, systrace and
+	 * Chromium do: "B|PID|NAME" and "E" of a thread, "S|PID|NAME|COOKIE"
+	 * and "F" of a process, "G|PID|TRACK|NAME|COOKIE" and
+	 * "H|PID|TRACK|COOKIE". */
 	{ .word = "slice",
 	  .begin = "ftrace:print",
 	  .end = "ftrace:print",
@@ -458,14 +460,14 @@ bool pair_name_is(const char *pattern, const char *event, const char **rest,
 	*len = 0;
 	if (strncmp(pattern, event, n) != 0)
 		return false;
-	/* after it may be modifiers: "sched:sched_switch/max-stack=8/" */
+	/* modifiers may follow: "sched:sched_switch/max-stack=8/" */
 	*rest = event + n;
 	*len = strcspn(*rest, ":/");
 	return star ? *len > 0 : *len == 0;
 }
 
 /* blk_fill_rwbs(), kernel/trace/blktrace.c: PREFLUSH, then the operation, then
- * what else there is: FUA, read-ahead, sync, meta. */
+ * the flags: FUA, read-ahead, sync, meta. */
 int64_t pair_direction(const char *text, int64_t flags)
 {
 	/* write, discard, read and flush of LTTng's enum block_rq_type */
@@ -488,7 +490,7 @@ bool pair_probe_name(const char *event, char name[PAIR_PROBE_NAME])
 	bool returns = !strncmp(bare, "r_", 2);
 
 	if (returns || !strncmp(bare, "p_", 2)) {
-		/* at the offset 0 it is the function */
+		/* with offset 0, NAME is that of the function */
 		if (len > 4 && !strncmp(bare + len - 2, "_0", 2))
 			len -= 2;
 		snprintf(name, PAIR_PROBE_NAME, "%.*s", len - 2, bare + 2);

@@ -1,8 +1,8 @@
-/* pair_kinds.h - which events belong together: what begins, goes on, ends and
- * cancels an interval, what its events have in common, and how many such there
- * are at one time. Nothing else knows a kind. A kind may have several rows, as
- * recorders name its events differently; of those of one capture the first that
- * has events is taken. */
+/* pair_kinds.h - which events belong together: those that begin, continue, end
+ * and cancel an interval, what they have in common, and how many such intervals
+ * there are at one time. Only this table knows the kinds. A kind may have
+ * several rows, because recorders name its events differently; of those, the
+ * first one with events in a capture is used. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,23 +10,21 @@
 
 #define PAIR_KEYS 3
 
-/* What a begin means where one of the same key is open. */
+/* What a begin means while an interval of the same key is open. */
 enum pair_again {
-	PAIR_ONE,     /* there is one at a time: the end of that one is missing
-		       */
+	PAIR_ONE,     /* one is open at a time: the end of that is missing */
 	PAIR_PART,    /* it is a part of that one: pair_kind.part */
-	PAIR_RESTART, /* it takes the place of that one, which is cancelled */
-	PAIR_EITHER,  /* so it does, or that one goes on and both end: what was
-		       * cancelled has no record */
+	PAIR_RESTART, /* it replaces that one, which is cancelled */
+	PAIR_EITHER,  /* the same, or that one goes on and both end: the cancel
+		       * has no record */
 	PAIR_STACK,   /* it is inside of that one */
-	PAIR_NEST,    /* likewise, and what is inside of what is told; records
-		       * may say how deep they are: .counted */
-	PAIR_SET,     /* it is another one, and nothing tells their ends apart
-		       */
+	PAIR_NEST,    /* the same, for calls inside of calls; records may have
+		       * their depth: .counted */
+	PAIR_SET, /* it is another one, and their ends cannot be told apart */
 };
 
-/* What begin and end have in common besides the key fields: so far may lost
- * records have been those of the key. */
+/* What begin and end have in common besides the key fields: a lost record of
+ * the key was in the same thread, on the same CPU, or anywhere. */
 enum pair_scope {
 	PAIR_THREAD,
 	PAIR_CPU,
@@ -39,8 +37,8 @@ struct pair_flag {
 	const char *word;
 };
 
-/* Which begins may be parts: all of a kind, or those with a flag. Of these, one
- * without the second flag never is the first. */
+/* Which begins may be parts: all of a kind, or those with flag `may`. A begin
+ * that has `may`, but not `first`, is never the first one. */
 struct pair_part {
 	const char *field;
 	struct pair_flag may, first;
@@ -48,18 +46,19 @@ struct pair_part {
 
 struct pair_kind {
 	const char *word; /* what users call it */
-	/* Names of events. A '*' at the end is the name of the interval, the
-	 * same in both. */
+	/* Names of events. The name of the interval is what '*' at the end
+	 * matches, the same in both. */
 	const char *begin, *end;
 	const char *begin_too;	    /* begins it as well; or NULL */
 	const char *cancel;	    /* ends it without a result; or NULL */
 	const char *key[PAIR_KEYS]; /* fields; or NULL */
-	const char *direction; /* field of a disk's operation: the last key is
-				* what of it stays the same; or NULL */
-	const char *length; /* field that says how far the second key goes: an
-			     * end may be that of a part; or NULL */
-	/* Field that both have and that must be equal: if it is not, the open
-	 * one has no end, and this end no begin. Or NULL. */
+	const char
+		*direction; /* field with a disk's operation: the last key is
+			     * the part of it that does not change; or NULL */
+	const char *length; /* field with the length from the second key on: an
+			     * end may be of a part; or NULL */
+	/* Field that both have, and that must be equal: if it is not, the end
+	 * of the open one is missing, and the begin of this one. Or NULL. */
 	const char *tag;
 	const char *name;   /* field of the begin, or else of the end; NULL: the
 			     * first key */
@@ -67,40 +66,40 @@ struct pair_kind {
 	struct pair_part part;
 	enum pair_again again;
 	enum pair_scope scope;
-	bool counted;	   /* PAIR_NEST: records say how deep they are */
-	const char *marks; /* begin and end are texts that a program wrote to
-			    * trace_marker, which begin with these letters:
-			    * keys are parts of it. NULL: they are none */
-	bool probes; /* events are probes on a function and on its return, by
-		      * pair_probe_name() and their fields */
-	bool here;   /* the name is that of the function where the event is */
+	bool counted;	   /* PAIR_NEST: records have their depth */
+	const char *marks; /* begin and end are texts in trace_marker that start
+			    * with these letters, and keys are parts of the
+			    * texts; NULL: they are no texts */
+	bool probes;	   /* events are probes on the begin and the return of a
+			    * function, by pair_probe_name() and their fields */
+	bool here;	   /* the name is that of the function at the event */
 	bool calls;  /* tags are numbers of system calls, and results errors */
-	bool direct; /* what does not wait has an end alone, and is none: if
-		      * .cancel is off, or unknown to the kernel, an end may be
-		      * taken for that of what was cancelled */
-	bool is_pending;  /* it does not begin while one is open, but for a
-			   * moment before that one ends */
-	bool cancel_ends; /* the event that cancels comes before an end, too */
+	bool direct; /* there may be an end without a wait, which is no
+		      * interval: if .cancel is off, or unknown to the kernel,
+		      * such an end may be taken for that of a cancelled one */
+	bool is_pending;  /* none begins while one is open, except for a moment
+			   * before that one ends */
+	bool cancel_ends; /* the cancelling event comes before an end, too */
 };
 
 extern const struct pair_kind pair_kinds[];
 extern const size_t pair_kinds_n;
 
-/* Returns whether an event, as a recorder names it, is the one of a pattern.
- * *rest: what its '*' stands for, of that length; 0: it has none. */
+/* Returns whether the name of an event, as a recorder has it, matches a
+ * pattern. *rest, *len: what its '*' matched; length 0: it has none. */
 bool pair_name_is(const char *pattern, const char *event, const char **rest,
 		  size_t *len);
 #define PAIR_PROBE_NAME 256
 
-/* Writes the name that a probe on a function and the one on its return have in
- * common. Returns whether the event is named as one on a return is. */
+/* Writes the common name of the probes on a function and on its return. Returns
+ * whether the event is named like a probe on a return. */
 bool pair_probe_name(const char *event, char name[PAIR_PROBE_NAME]);
-/* Returns the kind of PAIR_NEST that an event may be of, by its name; NULL: of
+/* Returns the kind of PAIR_NEST that an event may belong to, by its name; NULL:
  * none. */
 const struct pair_kind *pair_nests(const char *event);
-/* Returns what of a disk's operation is the same in all events of a request:
- * 'R' of "RA", 'W' of "FWS", 'F' of "FF"; or, of LTTng, which has no text, of
- * its flags. */
+/* Returns the part of a disk's operation that is the same in all events of a
+ * request: 'R' of "RA", 'W' of "FWS", 'F' of "FF". LTTng has no text: it is
+ * then a part of the flags. */
 int64_t pair_direction(const char *text, int64_t flags);
 
 /* A part of the text, without a final 0. */
@@ -111,8 +110,8 @@ struct marker_part {
 
 struct marker {
 	char letter; /* B, E, S, F, G, H, C, I, N */
-	int64_t pid; /* of the process; 0: not said */
-	/* empty: it has none. The cookie of a counter is its value. */
+	int64_t pid; /* of the process; 0: it is not in the text */
+	/* length 0: it has none; the value of a counter is its cookie */
 	struct marker_part track, name, cookie;
 };
 

@@ -6,7 +6,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-/* What is open of one key at a time, in time order. */
+/* All that is open with one key, in time order. */
 struct pairing_set {
 	struct pairing_record *begin, *end;
 	size_t n_begin, cap_begin, n_end, cap_end;
@@ -15,20 +15,21 @@ struct pairing_set {
 /* A begin without an end so far. */
 struct open_pair {
 	struct pairing_record at;
-	uint64_t hash, began; /* of its key, and when it began */
-	uint32_t below; /* index + 1 of the one that it is inside of, or of the
-			 * next free one; 0: none */
-	uint32_t older, newer; /* index + 1 of those that pairing_exec_hash()
-				* takes for the same; 0: none */
+	uint64_t hash, began; /* of its key, now and at its begin */
+	uint32_t below; /* index + 1 of the one around it, or of the next free
+			 * one; 0: none */
+	uint32_t older, newer; /* index + 1 of those with the same
+				* pairing_exec_hash(); 0: none */
 	int64_t first; /* PAIR_EITHER: the earliest begin that may be its own */
-	int64_t again; /* the last begin that is a part of it, or not */
-	int64_t left;  /* of its length */
-	struct lost_sum before;	 /* where an earlier begin of it may be missing
-				  */
+	int64_t again; /* time of the last begin that may be a part of it */
+	int64_t left;  /* of its length, by parts that ended */
+	struct lost_sum
+		before; /* records missing where an earlier begin may be */
 	struct pairing_set *set; /* all of this key; NULL: it is alone */
 	bool used;
-	bool cancelled; /* or about to end */
-	bool ghost; /* PAIR_EITHER: it has ended, if an earlier one had not */
+	bool cancelled; /* or it is about to end */
+	bool ghost; /* PAIR_EITHER: it was reported, but is still open if that
+		     * end was of an earlier begin */
 };
 
 /* The last record of a pair of events. */
@@ -48,10 +49,12 @@ struct pairing_late {
 	uint64_t before; /* number + 1 of the last one of its key; 0: none */
 };
 
-/* Intervals that are held back at a time: such records seldom come later. */
+/* Intervals that are held back at a time: later records that disprove them
+ * seldom come after so many. */
 #define PAIRING_LATE 16384
-/* Ends of one key that wait until each of its begins has one. Above that they
- * are paired with the first begins, as some begins never get an end. */
+/* Ends of one key that wait until each of its begins has one. When there are
+ * more, they are paired with the first begins, because some begins never get an
+ * end. */
 #define PAIRING_SET_MAX 65536
 
 struct pairing {
@@ -59,27 +62,28 @@ struct pairing {
 	pairing_fn *fn;
 	pairing_inside_fn *inside;
 	void *arg;
+	/* intervals reported so far */
 	uint64_t given;
-	struct nest *nest; /* NULL: nothing was nested */
+	struct nest *nest; /* NULL: no kind of PAIR_NEST had a record */
 	struct open_pair *open;
 	size_t n, cap;
-	uint32_t free; /* index + 1 */
+	uint32_t free; /* index + 1 of a free entry; 0: none */
 	struct table by_key, by_exec;
 	uint64_t doubled;
 	unsigned int premise;
-	/* times of the last record of each key that may come again, for kinds
-	 * with few of them; of kinds with parts, when the thread was last seen
-	 * to wait for none */
+	/* time of the last record of each key, for kinds with few keys that
+	 * come again; for kinds with parts, when the thread was last seen
+	 * without a wait */
 	int64_t *seen;
 	size_t n_seen, cap_seen;
 	struct table by_seen;
 	struct pairing_last *last; /* by pairing_record.pair */
 	size_t n_last, cap_last;
 	struct pairing_late *late;   /* a ring */
-	uint64_t first_late, n_late; /* numbers; their place is the rest by
+	uint64_t first_late, n_late; /* numbers; the index is the remainder by
 				      * PAIRING_LATE */
 	struct table by_late; /* of the last one of each key, in the ring */
-	struct table several; /* keys of which there were several */
+	struct table several; /* keys of which several were open at a time */
 	struct table started; /* works that ran */
 };
 
@@ -152,8 +156,9 @@ static uint64_t pairing_hash(const struct pairing_record *r)
 	return hash_u64s(word, PAIR_KEYS + 2, 0);
 }
 
-/* An exec in a thread that is not the first one of its process returns in the
- * first one, which is gone by then, as are all others. */
+/* Returns the hash of the process: an exec in a thread that is not the first
+ * one returns in the first one, whose begin is gone by then, as are all other
+ * threads. */
 static uint64_t pairing_exec_hash(const struct pairing_record *r)
 {
 	const uint64_t word[3] = { (uint64_t)r->pair << 32 | r->world,
@@ -167,8 +172,8 @@ SAME_FUNCTION(pairing_same, struct pairing, open[id].at, struct pairing_record,
 		      x->world == y->world &&
 		      pairing_place(x) == pairing_place(y));
 
-/* Returns the time of the last record of a key of few, or of a thread; NULL: of
- * so many keys that they are not kept. */
+/* Returns where the time of the last record of a key or thread is kept,
+ * INT64_MIN if it had none; NULL: the kind has too many keys. */
 static int64_t *pairing_seen(struct pairing *p, const struct pairing_record *r,
 			     uint64_t hash)
 {
@@ -189,7 +194,7 @@ static int64_t *pairing_seen(struct pairing *p, const struct pairing_record *r,
 
 /* ---- verdicts */
 
-/* Where a lost record of this key may have been made. */
+/* Returns the lost records that may have had this key. */
 static struct lost_sum pairing_lost(const struct pairing *p,
 				    const struct pairing_record *r,
 				    int64_t from, int64_t to)
@@ -223,6 +228,7 @@ static void pairing_give_inside(void *pairing, uint64_t call, uint64_t of)
 		p->inside(p->arg, call, of);
 }
 
+/* Reports an interval with a verdict. */
 static void pairing_say(struct pairing *p, struct interval *i, uint8_t verdict,
 			uint8_t reason)
 {
@@ -233,7 +239,7 @@ static void pairing_say(struct pairing *p, struct interval *i, uint8_t verdict,
 	pairing_give(p, i);
 }
 
-/* Tells of a begin whose end is not known. until: there is none before that. */
+/* Reports a begin whose end is not known. until: it did not end before that. */
 static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 			      int64_t until, uint8_t reason)
 {
@@ -263,9 +269,9 @@ static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 					       : INTERVAL_NO_REASON);
 }
 
-/* Tells of an end without a begin. since: there is none before that, or
- * SINCE_A_START: none before the recording. part: when it was already open;
- * INTERVAL_NEVER: not known. */
+/* Reports an end without a begin. since: it did not begin before that;
+ * INT64_MIN: this is not known; SINCE_A_START: it began in the recording. part:
+ * a time when it was already open; INTERVAL_NEVER: not known. */
 #define SINCE_A_START (INT64_MIN + 1)
 static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 			     int64_t since, int64_t part)
@@ -294,29 +300,29 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_NO_REASON);
 }
 
-/* ---- what was alone */
+/* ---- intervals that were the only open one */
 
-/* Returns what is missing up to a record: an earlier begin of its key, too, of
- * what is still open. */
+/* Returns the records that are missing up to a record. An earlier begin of its
+ * key that is still open may be one of them. */
 static struct lost_sum pairing_lost_before(const struct pairing *p,
 					   const struct pairing_record *r)
 {
 	return pairing_lost(p, r, INT64_MIN, r->time);
 }
 
-/* Gives those up to a number that are held back. */
+/* Reports the intervals that are held back, up to number `to`. */
 static void pairing_late_tell(struct pairing *p, uint64_t to)
 {
 	for (; p->first_late < to; p->first_late++) {
 		uint32_t at = (uint32_t)(p->first_late % PAIRING_LATE);
 
-		/* none, if a later one has its key */
+		/* it is not there if a later one has its key */
 		table_remove(&p->by_late, p->late[at].hash, at);
 		pairing_give(p, &p->late[at].i);
 	}
 }
 
-/* Holds back one that is proved if no other of its key was open. */
+/* Holds back an interval that is proved if no other one of its key was open. */
 static void pairing_late_add(struct pairing *p, const struct pairing_record *r,
 			     struct interval *i, uint64_t hash)
 {
@@ -355,8 +361,8 @@ static void pairing_add_several(struct pairing *p, uint64_t hash)
 		table_add(&p->several, hash, 0);
 }
 
-/* Several of a key were open at once, which may have been so before: intervals
- * that are held back, as they seemed to be the only ones, are not proved. */
+/* Several of a key were open at once, which may have been so before: the
+ * intervals of that key that are held back are then not proved. */
 static void pairing_late_doubt(struct pairing *p,
 			       const struct pairing_record *r, uint64_t hash)
 {
@@ -381,27 +387,29 @@ static void pairing_late_doubt(struct pairing *p,
 	}
 }
 
-/* Returns whether an end may be that of another than the one that is known. */
+/* Returns whether an end may belong to another begin than the one that is open.
+ */
 static bool pairing_has_others(const struct pair_kind *k)
 {
 	return k->again == PAIR_SET || k->again == PAIR_EITHER;
 }
 
-/* Tells of a begin and its end. */
+/* Reports a begin and its end. */
 static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 			      const struct pairing_record *r)
 {
 	struct interval i = pairing_of_both(&o->at, r);
 	const struct pair_kind *k = o->at.kind;
-	/* So many records must be missing if they do not belong together: where
-	 * there is one at a time, the end of the one, and the begin of the
-	 * other; else one begin. */
+	/* Number of records that must be missing if begin and end do not belong
+	 * together: where one is open at a time, an end and a begin; else one
+	 * begin. */
 	unsigned int needs =
 		k->again == PAIR_ONE || k->again == PAIR_PART ? 2 : 1;
 	struct lost_sum lost = pairing_lost(p, &o->at, o->at.time, r->time);
 	bool hidden = lost.n >= needs || o->before.n;
 
-	/* what begins again may have ended before: one record would tell */
+	/* if it began again, it may have ended before: one missing record is
+	 * enough */
 	if (lost.n && o->again > o->at.time)
 		hidden |= pairing_lost(p, &o->at, o->at.time, o->again).n > 0;
 	i.loss = o->before.id ?: lost.id;
@@ -436,8 +444,9 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 	}
 }
 
-/* ---- what is open */
+/* ---- open begins */
 
+/* Opens a begin. below: index + 1 of the one around it. Returns its index. */
 static uint32_t pairing_push(struct pairing *p, const struct pairing_record *r,
 			     uint64_t hash, uint32_t below,
 			     const struct lost_sum *before)
@@ -499,8 +508,8 @@ static void pairing_pop(struct pairing *p, uint32_t at)
 
 /* ---- several of one key */
 
-/* Tells of those of a set that have an end: the n-th begin has the n-th end. An
- * end may be that of each that had begun, if as many ended as began. */
+/* Reports the intervals of a set that have an end: the n-th begin has the n-th
+ * end. If as many ended as began, an end may belong to each begin before it. */
 static void pairing_set_tell(struct pairing *p, const struct open_pair *o)
 {
 	const struct pairing_set *s = o->set;
@@ -534,7 +543,7 @@ static void pairing_set_tell(struct pairing *p, const struct open_pair *o)
 	}
 }
 
-/* Takes a begin of a key of which one is already open. */
+/* Takes a begin of a key that is already open. */
 static void pairing_set_begin(struct pairing *p, uint32_t at,
 			      const struct pairing_record *r, uint64_t hash)
 {
@@ -542,8 +551,8 @@ static void pairing_set_begin(struct pairing *p, uint32_t at,
 	struct lost_sum lost = pairing_lost(p, r, o->again, r->time);
 	struct pairing_set *s = o->set;
 
-	/* It is more likely that the end of the open one was lost than that
-	 * two are open: the next end may then be that of this one. */
+	/* The end of the open one is more likely to be lost than that two are
+	 * open: the next end may then belong to this one. */
 	if (!s && lost.n) {
 		struct open_pair old = *o;
 
@@ -571,8 +580,8 @@ static void pairing_set_begin(struct pairing *p, uint32_t at,
 	o->before.n = UINT64_MAX;
 }
 
-/* Returns whether a record ends only the first part of what is open. The next
- * end is then that of the rest. */
+/* Returns whether a record ends only the first part of an open interval. The
+ * next end then belongs to the rest. */
 static bool pairing_is_part(struct pairing *p, uint32_t at,
 			    const struct pairing_record *r)
 {
@@ -598,8 +607,8 @@ static bool pairing_is_part(struct pairing *p, uint32_t at,
 	return true;
 }
 
-/* Returns the last exec that is open in the process of a record; TABLE_NONE:
- * there is none. */
+/* Returns the last exec that is open in the process of a record, or TABLE_NONE.
+ */
 static uint32_t pairing_find_exec(const struct pairing *p,
 				  const struct pairing_record *r)
 {
@@ -607,10 +616,10 @@ static uint32_t pairing_find_exec(const struct pairing *p,
 			  : TABLE_NONE;
 }
 
-/* Returns where an earlier begin of what a record begins may be missing, or
- * adds to *premise that there is none. A mutex that is waited for begins twice
- * before it may begin again: nothing shows whether it did before the recording.
- */
+/* Returns the records that are missing where the same interval may have begun
+ * before, or adds to *premise that it did not. A wait for a mutex begins twice
+ * before it may begin again: nothing shows whether it did so before the
+ * recording. */
 static struct lost_sum pairing_before(const struct pairing *p,
 				      const struct pairing_record *r,
 				      int64_t since, uint8_t *premise)
@@ -631,6 +640,7 @@ static struct lost_sum pairing_before(const struct pairing *p,
 	return before.n < 2 ? (struct lost_sum){ 0 } : before;
 }
 
+/* Takes a begin. at: what is open with its key, or TABLE_NONE. */
 static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 			  uint64_t hash, uint32_t at, int64_t since)
 {
@@ -647,7 +657,8 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 		return;
 	}
 	if (again == PAIR_PART && r->begins != PAIRING_FIRST) {
-		/* if that one ended, a part has a first before it */
+		/* had the open one ended, the next begin would be a first one
+		 */
 		if (r->begins == PAIRING_EITHER)
 			p->open[at].again = r->time;
 		return;
@@ -666,7 +677,7 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 					 ? INTERVAL_BY_RETURN
 					 : INTERVAL_NO_REASON;
 
-		/* a work that may have been pending is not, once it can be
+		/* a work that may have been pending no longer is when it can be
 		 * queued: it was cancelled, or is about to start */
 		if (again == PAIR_EITHER && o.ghost && r->kind->is_pending)
 			premise |= INTERVAL_IF_STARTED;
@@ -682,8 +693,8 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 	p->open[at].at.premise = premise;
 }
 
-/* An end of another call than the one that is open: the end of that one is
- * missing, and the begin of this one; or an exec ended it. */
+/* Takes the end of another call than the open one: the end of the open one and
+ * the begin of this one are missing, or an exec ended the open one. */
 static void pairing_end_other(struct pairing *p, const struct pairing_record *r,
 			      uint32_t at)
 {
@@ -704,6 +715,7 @@ static void pairing_end_other(struct pairing *p, const struct pairing_record *r,
 	pairing_tell_both(p, &o, r);
 }
 
+/* Takes an end. at: what is open with its key, or TABLE_NONE. */
 static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 			    uint64_t hash, uint32_t at, int64_t since)
 {
@@ -727,7 +739,7 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		struct pairing_record rest = *r;
 
 		*mem_add(s->end, s->n_end, s->cap_end) = *r;
-		/* the rest of one of them will end there */
+		/* the rest of one of them will end with that key */
 		if (r->length < s->begin[0].length &&
 		    !__builtin_add_overflow(r->key[1], r->length, &rest.key[1]))
 			pairing_add_several(p, pairing_hash(&rest));
@@ -746,7 +758,7 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		return;
 	}
 	o = p->open[at];
-	/* if it was the earlier one that ended, this one is still open */
+	/* if the end belongs to an earlier begin, this one is still open */
 	if (o.first < o.at.time) {
 		p->open[at].first = o.at.time;
 		p->open[at].ghost = true;
@@ -754,15 +766,15 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		pairing_pop(p, at);
 	}
 	end.call = o.at.call;
-	/* what waits already when it is first seen began before that */
+	/* a wait that is first seen by a part of it began before that */
 	if (o.at.begins == PAIRING_PART)
 		pairing_tell_end(p, r, since, o.at.time);
 	else
 		pairing_tell_both(p, &o, &end);
 }
 
-/* Of several, it is not known which was cancelled: the last one is reported to
- * be, and none of the others is known. */
+/* Takes a cancel. Of several, it is not known which one was cancelled: the last
+ * one is reported, and nothing is proved about the others. */
 static void pairing_cancel(struct pairing *p, uint32_t at,
 			   const struct pairing_record *r)
 {
@@ -782,8 +794,8 @@ static void pairing_cancel(struct pairing *p, uint32_t at,
 }
 
 /* Returns whether a record is there twice. In guests with Linux 6.18, perf 6.1
- * has all records of some tasks twice. Two calls are never at one time; of what
- * there may be several, two are where times are those of a text, in
+ * has all records of some tasks twice. Two calls are never at one time; where
+ * several may be open, two records may have one time if that is from a text, in
  * microseconds. */
 static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 			      uint64_t hash, uint32_t at, int64_t since)
@@ -797,7 +809,7 @@ static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 	if (r->kind->again == PAIR_STACK ||
 	    (pairing_has_others(r->kind) && r->time % 1000 == 0))
 		return false;
-	/* of keys of which there are many, the last one is kept */
+	/* only the last record is kept where there are many keys */
 	if (last.hash == hash && last.time == r->time && last.cpu == r->cpu &&
 	    last.role == r->role)
 		return true;
@@ -826,9 +838,9 @@ void pairing_take(struct pairing *p, const struct pairing_record *r)
 	int64_t *seen = pairing_seen(p, r, hash);
 	int64_t since = seen ? *seen : INT64_MIN;
 
-	/* what starts once more was queued in the recording, be it without a
-	 * record, as insert_wq_barrier() does; it may have been just before the
-	 * record of the last start */
+	/* a work that starts again was queued in the recording, perhaps without
+	 * a record, as by insert_wq_barrier(); that may have been just before
+	 * the record of its last start */
 	if (r->kind->is_pending && r->role == PAIRING_END) {
 		if (table_find_hash(&p->started, hash) != TABLE_NONE)
 			since = SINCE_A_START;
@@ -839,7 +851,7 @@ void pairing_take(struct pairing *p, const struct pairing_record *r)
 		p->doubled++;
 		return;
 	}
-	/* a thread that waits for a mutex ends no wait for another */
+	/* a thread that waits for a mutex does not end another wait */
 	if (seen && (!r->kind->part.field ||
 		     (r->role == PAIRING_END && at != TABLE_NONE &&
 		      p->open[at].at.begins != PAIRING_FIRST)))
