@@ -1,6 +1,6 @@
-/* compare.c - the recordings that a comparison is of, read and matched:
- * programs that have another file name on the other side, by their
- * functions, and functions that may be one under two names. */
+/* compare.c - reads and matches the recordings of a comparison: programs that
+ * have another file name on the other side, by their functions, and functions
+ * that may be the same under two names. */
 #include "analyze/diffs/compare.h"
 
 #include <inttypes.h>
@@ -26,20 +26,20 @@
 #include "symbolize/names/symbol_names.h"
 #include "symbolize/symbolize.h"
 
-/* Images with less of the user code are left as they are. */
+/* Images with a smaller share of the user code are not renamed. */
 #define WEIGHT_MIN 0.05
 
 /* An image of one side, in all its runs. */
 struct side_program {
 	uint32_t id; /* matched_image.id */
 	const char *name;
-	struct intern functions; /* short names of those that were on stacks;
-				  * then those that were asked for */
+	struct intern functions; /* short names: first n_own functions on
+				  * stacks, then those looked up */
 	int64_t n_own;
-	double *self; /* weight of each */
+	double *self; /* by function: weight of its own samples */
 	size_t n, cap;
 	double weight; /* of all of its code, named or not */
-	size_t like;   /* images of the other side that may be this one */
+	size_t like;   /* how many images of the other side may be this one */
 };
 
 struct programs {
@@ -61,8 +61,8 @@ static struct side_program *programs_get(struct programs *p,
 	return made;
 }
 
-/* Returns the id of a function's short name: what a compiler adds to the name
- * of a clone, and parameters, are no other function. */
+/* Returns the id of a function's short name: the suffix of a clone, and
+ * parameters, make no other function. */
 static uint32_t short_name_id(struct intern *names, const char *name)
 {
 	char *brief = mem_new(strlen(name) + 1, 1);
@@ -73,8 +73,9 @@ static uint32_t short_name_id(struct intern *names, const char *name)
 	return id;
 }
 
-/* Returns the id of a function. Each program has "main", and names that begin
- * with "_" are of its start; these tell nothing. */
+/* Returns the id of a function in a program, or -1 for a name that proves
+ * nothing: each program has "main", and names that begin with "_" belong to its
+ * start. */
 static int64_t side_program_function(struct side_program *p, const char *name)
 {
 	if (!name || !name[0] || name[0] == '_' || !strcmp(name, "main"))
@@ -85,14 +86,15 @@ static int64_t side_program_function(struct side_program *p, const char *name)
 	return id;
 }
 
-/* Adds the functions of a run, and where the user half of its stacks ends. */
+/* Adds the functions of a run, and the weights of its samples to their
+ * innermost user functions. */
 static void programs_add(struct programs *p, const struct compare *c,
 			 size_t run)
 {
 	const struct compare_run *r = &c->run[run];
 	const struct known_code *code = r->stacks->code;
 	int side = compare_side(c, run);
-	/* of each frame */
+	/* by frame; program: index + 1, 0: none */
 	int64_t *function = mem_new(code->n_frame, sizeof(*function));
 	uint32_t *program = mem_new(code->n_frame, sizeof(*program));
 
@@ -123,7 +125,7 @@ static void programs_add(struct programs *p, const struct compare *c,
 	free_all(function, program);
 }
 
-/* Returns how much of the weight of a is of functions that b has, 0 to 1. */
+/* Returns how much of the weight of a is in functions that b has, 0 to 1. */
 static double side_program_agrees(struct side_program *a,
 				  struct side_program *b)
 {
@@ -137,8 +139,8 @@ static double side_program_agrees(struct side_program *a,
 	return a->weight > 0 ? same / a->weight : 0;
 }
 
-/* Returns whether two images of both sides may be one, and how much of the
- * weight agrees: more than half of each. */
+/* Returns whether an image of A and one of B may be the same: more than half of
+ * the weight of each is in common functions. Stores the smaller part. */
 static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 			      double *agrees)
 {
@@ -154,12 +156,13 @@ static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 	return *agrees > 0.5;
 }
 
-/* The functions of an image in all runs of a side, which may be of several
- * builds. */
+/* The functions of an image in all runs of a side, which may have several
+ * builds of it. */
 struct side_image {
-	uint32_t id;	     /* matched_image.id */
-	bool all;	     /* they are all known */
-	struct intern names; /* theirs, then those that were asked for */
+	uint32_t id; /* matched_image.id */
+	bool all;    /* all of its functions are known */
+	struct intern
+		names; /* first n_own functions of it, then those looked up */
 	size_t n_own;
 };
 
@@ -167,7 +170,7 @@ struct symbol_sides {
 	struct compare *c;
 	struct side_image *image[2];
 	size_t n[2], cap[2];
-	uint8_t *seen; /* of each label: 1 << side that has code of it */
+	uint8_t *seen; /* by label: 1 << side for each side with code of it */
 };
 
 static void side_image_add(void *arg, const char *name)
@@ -175,6 +178,7 @@ static void side_image_add(void *arg, const char *name)
 	short_name_id(&((struct side_image *)arg)->names, name);
 }
 
+/* Returns the functions of an image, read from its files on first use. */
 static struct side_image *side_image_get(struct symbol_sides *s, int side,
 					 uint32_t id)
 {
@@ -186,7 +190,7 @@ static struct side_image *side_image_get(struct symbol_sides *s, int side,
 		mem_add(s->image[side], s->n[side], s->cap[side]);
 
 	*made = (struct side_image){ .id = id };
-	/* Read the programs of one image of a side. */
+	/* reads each build of the image once */
 	struct intern done = { 0 }; /* build-ids */
 	struct compare *c = s->c;
 	bool any = false;
@@ -218,7 +222,8 @@ static struct side_image *side_image_get(struct symbol_sides *s, int side,
 	return made;
 }
 
-/* Judges the functions of one run. */
+/* Finds out whether the program of the other side has the functions that only
+ * the side of this run was seen to have. */
 static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 {
 	struct compare *c = s->c;
@@ -250,8 +255,8 @@ static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 	}
 }
 
-/* Reads the symbols of programs for c->only, which compare_judge() wants. A
- * program that is not at hand, or has no symbols, proves nothing. */
+/* Fills in c->only for compare_judge(), from the symbols of programs. A program
+ * that is not at hand, or has no symbols, proves nothing. */
 static void compare_prove_only(struct compare *c)
 {
 	struct symbol_sides s = { .c = c };
@@ -279,15 +284,15 @@ static void compare_prove_only(struct compare *c)
 	free(s.seen);
 }
 
-/* Returns DIFF_SAME_BUILD of each label whose image has it in all runs; the
- * caller frees it. */
+/* Returns by label whether its image has one build in all runs: DIFF_SAME_BUILD
+ * or DIFF_OTHER_BUILD, 0 if that is not known. The caller frees it. */
 static int8_t *compare_builds(const struct compare *c)
 {
 	uint32_t n = labels_count(c->labels);
 	struct intern names = { 0 };
 	const struct image **first = NULL;
 	size_t n_first = 0, cap = 0;
-	/* of each name: 1 << side, 4: builds differ, 8: one is not known */
+	/* by name: 1 << side, 4: builds differ, 8: one is not known */
 	uint8_t *sides = NULL;
 	size_t n_sides = 0, cap_sides = 0;
 	int8_t *build = mem_new(n, sizeof(*build));
@@ -327,8 +332,9 @@ static int8_t *compare_builds(const struct compare *c)
 	return build;
 }
 
-/* Matches images that have another name on the other side, as c->renames, by
- * the weights of their functions; before matching_add(). */
+/* Matches images that have another name on the other side, by the weights of
+ * their functions, and lists them in c->renames. Call it before matching_add().
+ */
 static void compare_match_images(struct compare *c)
 {
 	struct programs side[2] = { 0 };
@@ -361,7 +367,7 @@ static void compare_match_images(struct compare *c)
 					from->like == 1 && to->like == 1
 				};
 		}
-	/* after all of them were looked at */
+	/* after all images were compared */
 	for (size_t i = 0; i < c->n_renames; i++)
 		if (c->renames[i].taken)
 			matching_rename(c->match, c->renames[i].from,
@@ -398,14 +404,15 @@ bool compare_lacks(const struct compare *c, double alone[2], double all[2])
 	return alone[0] > all[0] / 2 || alone[1] > all[1] / 2;
 }
 
-/* The heaviest of each side are looked at, if they have so much of it, in
- * percent, and so many samples. */
+/* Of each side, only the heaviest functions are compared, if they have at least
+ * this much of it, in percent, and this many samples. */
 #define LONELY_MAX 32
 #define LONELY_PERCENT 0.5
 #define LONELY_SAMPLES 10
-/* Weights are alike if the smaller one is so much of the larger one, and
- * callers if so much of the weight is by the same ones: far less than the noise
- * of a recording, far more than two functions that have nothing in common. */
+/* Weights are alike if the smaller one is at least this part of the larger one,
+ * and callers if this part of the weight is by the same ones: far less than the
+ * noise of a recording, far more than two functions that have nothing in
+ * common. */
 #define ALIKE 0.7
 #define CALLERS_ALIKE 0.5
 
@@ -413,7 +420,7 @@ bool compare_lacks(const struct compare *c, double alone[2], double all[2])
 struct lonely {
 	uint32_t row;
 	double total; /* share of its side, in percent */
-	double *by; /* weight by the row of its caller; d->n: by another lonely
+	double *by; /* weight by the row of its caller; d->n: of another lonely
 		     * one, or none */
 	double called; /* their sum */
 	bool paired;
@@ -435,8 +442,8 @@ static double lonely_share(const struct compare *c, uint32_t row, bool total)
 
 COMPARE_LARGEST_BY(lonely_compare, struct lonely, total, row);
 
-/* Lists the functions of a side; in_both: by row, the other side's program has
- * it too. */
+/* Lists the heaviest functions with samples on one side only. in_both: by row,
+ * whether the program of the other side has the function, too. */
 static void lonely_find(const struct compare *c, int side, const bool *in_both,
 			struct lonely_list *out)
 {
@@ -463,7 +470,8 @@ static void lonely_find(const struct compare *c, int side, const bool *in_both,
 	free(all);
 }
 
-/* Adds up the callers of one run's functions; which: by row, index + 1. */
+/* Adds up the callers of the listed functions in one run. which: by row, index
+ * + 1 in the list; 0: not listed. */
 static void lonely_add_callers(const struct compare *c, size_t run,
 			       const uint32_t *which, struct lonely_list *l)
 {
@@ -496,7 +504,7 @@ static bool lonely_alike(double a, double b)
 	return fmin(a, b) >= ALIKE * fmax(a, b) || fmax(a, b) < LONELY_PERCENT;
 }
 
-/* Returns how much of the calls of two functions are by the same callers, 0 to
+/* Returns which part of the calls of two functions is by the same callers, 0 to
  * 1; 0 if their weights or images differ. */
 static double lonely_same(const struct compare *c, const struct lonely *a,
 			  const struct lonely *b)
@@ -577,11 +585,11 @@ void compare_find_renamed(struct compare *c)
 	free(in_both);
 }
 
-/* Functions whose code is the same on both sides. */
+/* ---- functions whose code is the same on both sides */
 
-/* Larger functions are not read. */
+/* Larger functions are not read; in bytes. */
 #define FUNCTION_MAX (256 << 10)
-/* How much more of a function in optimized code is another tier. */
+/* A function is in another tier if the optimized part differs by so much. */
 #define OTHER_TIER 0.2
 /* In coded_label.what: it is on that side, its code could be read there, and
  * there are several. */
@@ -590,13 +598,13 @@ void compare_find_renamed(struct compare *c)
 #define SEVERAL 16
 
 struct coded_label {
-	uint64_t hash[2]; /* of its code */
+	uint64_t hash[2]; /* of its code, by side */
 	uint8_t what;
 };
 
-/* A file that ran; all runs of one build share it. */
+/* A file that ran, shared by all runs of one build. */
 struct coded_file {
-	struct code_bytes *bytes; /* NULL: it is not here */
+	struct code_bytes *bytes; /* NULL: the file is not at hand */
 	struct disasm *disasm;
 };
 
@@ -609,9 +617,9 @@ struct coded_function {
 struct coded {
 	const struct compare *c;
 	struct coded_label *label;
-	struct intern images, functions; /* those that were looked at */
+	struct intern images, functions; /* keys of those read so far */
 	struct coded_file *file;
-	uint64_t *hash; /* of each function; 0: it cannot be read */
+	uint64_t *hash; /* by function; 0: it cannot be read */
 	size_t n_file, cap_file, n_hash, cap_hash;
 };
 
@@ -639,7 +647,8 @@ static uint32_t coded_file(struct coded *o, size_t run, const struct image *img)
 	return id;
 }
 
-/* Returns the hash of an instruction, without the addresses in it. */
+/* Adds an instruction to a hash, without the addresses in it. Returns the hash.
+ */
 static uint64_t coded_insn(struct insn *in, uint64_t start, uint64_t size,
 			   uint64_t hash)
 {
@@ -656,7 +665,7 @@ static uint64_t coded_insn(struct insn *in, uint64_t start, uint64_t size,
 	return hash_bytes(in->operands, strlen(in->operands), hash);
 }
 
-/* Looks at the function of a frame. */
+/* Hashes the code of the function of a frame, once for each function. */
 static void coded_add(struct coded *o, size_t run, const struct code_frame *f,
 		      const struct image *img, uint32_t label)
 {
@@ -692,7 +701,8 @@ static void coded_add(struct coded *o, size_t run, const struct code_frame *f,
 	l->hash[side] = o->hash[id];
 }
 
-/* Calls coded_add() for what is on both sides, or only notes where it is. */
+/* If `read`, calls coded_add() for functions on both sides; else notes their
+ * sides. */
 static void coded_each(struct coded *o, const int8_t *build, bool read)
 {
 	for (size_t run = 0; run < o->c->n; run++) {
@@ -719,10 +729,11 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 	}
 }
 
-/* Sets build[] of each label whose code is in the files of both sides:
- * DIFF_SAME_CODE or DIFF_OTHER_CODE. What one side alone was seen to have, or
- * has several times, is left as it is. Returns the tiers of each label and run,
- * which the caller frees; NULL if no runtime tells any. */
+/* Sets build[] of each label whose code is in the files of both sides to
+ * DIFF_SAME_CODE or DIFF_OTHER_CODE, and of those that a runtime ran otherwise
+ * to DIFF_OTHER_TIER or DIFF_INTERPRETED. Others keep their value. Returns the
+ * tiers by label and run, which the caller frees; NULL if no runtime has any.
+ */
 static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 {
 	uint32_t n = labels_count(c->labels);
@@ -765,9 +776,10 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 		}
 	}
 
-	/* Marks functions of V8's of which one of two runs has much more,
-	 * itself, in optimized code: a run may optimize late, or not at all.
-	 * Of several runs, those are marked that are not as most are. */
+	/* Marks functions of V8 whose own samples are in optimized code to a
+	 * much larger part in one of two runs: a run may optimize late, or not
+	 * at all. Of several runs, those that differ from the middle one are
+	 * marked. */
 	double *part = mem_new(c->n, sizeof(*part));
 
 	for (uint32_t m = 0; m < labels_count(c->labels); m++) {
@@ -846,8 +858,8 @@ bool compare_program_has(const struct compare_program *p, int64_t pid)
 	return at < p->n && p->pid[at] == pid;
 }
 
-/* Adds up what the program with which a run began used of its event, and what
- * other programs did. */
+/* Adds up how much of the event the program with which a run began used, and
+ * how much other programs used. */
 static int compare_read_program(struct compare_run *run, struct store *db,
 				struct err *err)
 {
@@ -868,7 +880,7 @@ static int compare_read_program(struct compare_run *run, struct store *db,
 		int64_t pid = stacks_comm(st, g->comm)->pid;
 		bool other = !compare_program_has(&of, pid);
 
-		/* 0: idle */
+		/* pid 0 is idle */
 		if (g->event != (uint32_t)run->event || pid <= 0)
 			continue;
 		run->used[other] += (double)g->weight;
@@ -878,8 +890,9 @@ static int compare_read_program(struct compare_run *run, struct store *db,
 	return rc;
 }
 
-/* Chooses the event called `want`, without one the event that stacks_choose()
- * takes. Returns 0, or -1 and *err if there is no sample to compare. */
+/* Chooses the event called `want` or, if that is NULL, the event that
+ * stacks_choose() takes. Returns 0, or -1 and *err if there is no sample to
+ * compare. */
 static int compare_choose_event(struct compare *c, struct compare_run *run,
 				const char *want, const struct stacks_opts *so,
 				struct err *err)
@@ -926,7 +939,7 @@ static void compare_take_sample(void *arg, const struct stacks_sample *s)
 		&(struct packed_time){ .time = s->time, .event = s->group });
 }
 
-/* Reads a run; its event is that of the first. */
+/* Reads a run. Its event is that of the first run. */
 static int compare_read(struct compare *c, size_t i,
 			const struct compare_opts *o, int *status,
 			struct err *err)
@@ -1066,15 +1079,15 @@ void compare_release(struct compare *c)
 	free_all(c->run, c->rows);
 }
 
-/* ---- whether a run of one side takes more than one of the other, by weights
- */
+/* ---- whether runs of one side take more than those of the other */
 
-/* Runs whose weights differ by so many standard deviations differ. */
+/* Runs differ if their weights do by so many standard deviations, or with a
+ * p-value below that. */
 #define MOVED_Z 2.0
 #define MOVED_P 0.05
 
-/* The mean weight of the runs of a side, and the variance of that mean by its
- * runs. */
+/* Returns the mean weight of the runs of a side. *variance: that of the mean,
+ * as its runs differ; NaN for one run. */
 static double moved_mean(const struct compare *c, int side, double *variance)
 {
 	double n = (double)c->d->side[side].runs;
@@ -1090,12 +1103,12 @@ static double moved_mean(const struct compare *c, int side, double *variance)
 	return mean;
 }
 
-/* Sides are about the same if all of the interval of their ratio, or the ratio
+/* Sides are about the same if the whole interval of their ratio, or the ratio
  * of one run a side, is this near to 1. */
 #define MOVED_SAME 0.05
 
-/* Returns whether the sides differ by more than what counting and other runs
- * make likely. */
+/* Returns whether the sides differ by more than counting and the difference
+ * between any two runs make likely. */
 static bool moved_apart(const struct compare *c, double a, double b)
 {
 	return fabs(b - a) / a >
@@ -1151,7 +1164,7 @@ bool compare_others_moved(const struct compare *c, double had[2])
 			   (double)compare_wall(c, 1) };
 	const struct compare_run *a = &c->run[0], *b = &c->run[1];
 
-	/* a process whose begin is lost may be one of the program */
+	/* a process whose begin is lost may belong to the program */
 	if (c->n != 2 || !compare_is_cpu(c) || !*a->program || !*b->program ||
 	    !(wall[0] > 0) || !(wall[1] > 0) ||
 	    any_where(2, i, c->rows[i].lost || c->rows[i].lost_unknown))
@@ -1205,7 +1218,7 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m)
 	m->factor = NAN;
 	if (c->n == 2 || !(a > 0) || !(b > 0))
 		return;
-	/* equal runs do not make it exact: counting remains */
+	/* equal runs do not make the ratio exact: counting remains */
 	va = diff_larger(va / a / a, 1 / (double)c->d->side[0].samples);
 	vb = diff_larger(vb / b / b, 1 / (double)c->d->side[1].samples);
 	m->factor = diff_factor(va + vb, moved_freedom(c, va, vb));

@@ -1,4 +1,4 @@
-/* diff_cause.c - the function that a change comes from. */
+/* diff_cause.c - finds the function that a change comes from. */
 #include "analyze/diffs/diff_cause.h"
 
 #include <math.h>
@@ -8,57 +8,57 @@
 #include "analyze/stacks/label.h"
 #include "stitch/base/mem.h"
 
-/* A function has a change in it if it has so much of it. */
+/* A change is in a function if the function has this part of it. */
 #define MOST 0.75
-/* A change is by one caller of a function if in A other callers have this much
- * of the function, and at most this part of the change that they would have if
- * the function itself had changed. */
+/* A change comes from one caller of a function if other callers have this part
+ * of the function in A, and at most this part of the change that they would
+ * have if the function itself had changed. */
 #define ELSEWHERE 0.25
 #define ELSEWHERE_CHANGED 0.5
-/* So few samples elsewhere tell nothing. */
+/* So few samples elsewhere prove nothing. */
 #define TELLING 10
-/* A part of a change that is worth its name, and how much may be left over
- * where one function took over what another did. */
+/* Part of a change that is reported, and how much may be left over where one
+ * function took over the work of another. */
 #define PART 0.1
 #define LEFT_OVER 0.4
-/* A function in another one is nearer if it has so much of its change, and the
- * rest of that is within so much of what it would be without a change: twice
- * what two runs differ by. */
+/* A function inside another one is nearer to the change if it has this part of
+ * the other's change, and the rest of that one is within this part of its size
+ * without a change: twice the difference of two runs. */
 #define INNER 0.5
 #define REST (2 * 1.42 * DIFF_BETWEEN)
-/* A function is called by what so much of it has as a caller. */
+/* A function is called by another one that is a caller in this part of it. */
 #define CALLED 0.9
-/* The caller is not known if it is missing in so much of a function. */
+/* The caller is not known if it is missing in this part of a function. */
 #define BLIND 0.5
 /* In one run a function took up to 2.2 times as long as in another one of the
  * same program next to others, by up to 5.3 % of the run, and small ones up to
- * 6.4 times as long, by up to 3.8 % (252 pairs of tests/live/causes.py). What
- * is more than both is no accident. */
+ * 6.4 times as long, by up to 3.8 % (252 pairs of tests/live/causes.py). A
+ * change above both limits is no accident. */
 #define SAME_TIMES 2.5
 #define SAME_LEAST 5.5
-/* A change is one of tiers if so much of it is in a function of another one:
- * builtins that only slow code calls lack it as their caller. */
+/* A change is one of tiers if this part of it is in a function of another tier:
+ * builtins that only slow code calls lack that code as their caller. */
 #define TIER 0.33
-/* A caller of half of what runs is no cause, if so much of it did not change,
- * and a function in it has this part of the change. */
+/* A caller of this part of the program is no cause, if this part of it did not
+ * change, and a function in it has this part of the change. */
 #define ENTRY 0.5
 #define UNCHANGED 0.5
 #define FOREMOST 0.33
-/* By so much more in code of one tier is more. */
+/* So much more in the code of one tier is more. */
 #define SAME_TIER 0.2
-/* So much of a change is one of the functions in it, and not only moved there,
- * or all of it; so many rows are looked at. */
+/* A change is real if this part of it is one of the functions in its stacks,
+ * and did not only move there; from the second part on, all of it is. So many
+ * rows are tried. */
 #define REAL 0.5
 #define REAL_ALL 0.9
 #define MOVED_MAX 32
 
-/* Weights of each row, by side, in stacks with one function. */
+/* Weights of stacks that contain one function, by row and side. */
 struct cause_stacks {
 	double *self[2];  /* of the row itself */
 	double *above[2]; /* with the row as a caller of the function */
-	double lacks[2];  /* whose leaf it is, and lacks its callers */
-	double hole[2];	  /* whose leaf lacks its caller, and it is the next one
-			   */
+	double lacks[2];  /* it is the leaf, and its callers are missing */
+	double hole[2];	  /* it is next to the leaf, whose caller is missing */
 };
 
 static const struct diff_cause cause_none = { .row = REPORT_NONE,
@@ -80,7 +80,8 @@ static void cause_known_free(struct diff_rows *d)
 	d->known = NULL;
 }
 
-/* Adds up the stacks of a run with a row, or only counts the samples. */
+/* Adds up the stacks of a run that contain a row or, with `count`, only counts
+ * their samples by leaf. */
 static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 			  size_t run, uint32_t row, struct diff_count *count)
 {
@@ -115,7 +116,7 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 	}
 }
 
-/* Adds up the stacks with a row, once. */
+/* Returns the sums of the stacks with a row, made once; d->known owns them. */
 static const struct cause_stacks *cause_stacks_of(const struct diff_rows *d,
 						  uint32_t row)
 {
@@ -133,14 +134,14 @@ static const struct cause_stacks *cause_stacks_of(const struct diff_rows *d,
 	return *at;
 }
 
-/* Returns how much more a function itself has in these stacks. */
+/* Returns by how much a function itself grew in these stacks. */
 static double cause_here(const struct diff_rows *d,
 			 const struct cause_stacks *s, uint32_t row)
 {
 	return diff_rows_excess(d, s->self[0][row], s->self[1][row]);
 }
 
-/* Returns the size of a row in B, if nothing changed, with what it has. */
+/* Returns the weight of a row on both sides, with A's as it would be in B. */
 static double cause_size(const struct diff_rows *d, size_t row)
 {
 	return d->scale * (double)d->row[row].weight[0][1] +
@@ -161,8 +162,8 @@ static bool cause_is_function(const struct diff_rows *d, size_t row)
 	       kind != LABEL_WAIT;
 }
 
-/* Of functions whose code may differ only these are looked at first: those, and
- * functions that are on one side only, in images of other builds. */
+/* Returns whether a row may be the cause. First only functions are tried whose
+ * code may differ, or that are on one side only, in images of other builds. */
 static bool cause_may_be(const struct diff_rows *d, size_t row)
 {
 	const struct diff_place *p = &d->place[1][row];
@@ -173,22 +174,22 @@ static bool cause_may_be(const struct diff_rows *d, size_t row)
 		(code < 0 && (!p->a || !p->b)));
 }
 
-/* Returns the change of a row's total without what only moved, as far as that
- * is known. */
+/* Returns the change of a row's total without the part that only moved, as far
+ * as that is known. */
 static double cause_excess(const struct diff_rows *d, size_t row)
 {
 	return d->row[row].real * diff_rows_excess_of(d, row, true);
 }
 
-/* Returns whether a test says that a row has more, or less: what the table
- * marks, and nothing else is a cause. */
+/* Returns whether a test proves that a row has more, or less: such rows are
+ * marked in the table, and no others can be a cause. */
 static bool cause_is_proved(const struct diff_rows *d, size_t row, int sign)
 {
 	return d->place[1][row].change == sign ||
 	       d->place[0][row].change == sign;
 }
 
-/* Returns the largest change in a direction. */
+/* Returns the largest proved change in a direction, or 0. */
 static double cause_largest(const struct diff_rows *d, int sign)
 {
 	double most = 0;
@@ -205,7 +206,7 @@ static double cause_largest(const struct diff_rows *d, int sign)
 
 /* Returns whether a caller of a function calls it more often: it has most of
  * the function's change, and either the function's code is the same, but not
- * the caller's, or what others call did not change as much. */
+ * the caller's, or the calls by others did not change as much. */
 static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 			    uint32_t caller)
 {
@@ -213,7 +214,7 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 	double all = diff_rows_excess_of(d, row, true);
 	double part =
 		diff_rows_excess(d, s->above[0][caller], s->above[1][caller]);
-	/* what changed in its callees is in no stack that it ends */
+	/* a change in its callees is in no stack whose leaf it is */
 	double ends = d->place[0][row].change ? 0 : s->lacks[0];
 	double elsewhere = 1 - (s->above[0][caller] + ends) /
 				       (double)d->row[row].weight[0][1];
@@ -228,10 +229,10 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
 }
 
-/* Returns whether a row is nearer to the change than another one: of that a
- * part only moved; or it has more of the change next to what it has in all; of
- * those that have the same, as one does nothing but call the other, that which
- * has more of it itself. */
+/* Returns whether a row is nearer to the change than another one: a part of
+ * that one only moved; or the row has more of the change for its size; or, if
+ * these are equal, as one does nothing but call the other, more of it is its
+ * own. */
 static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
 			   uint32_t than)
 {
@@ -247,8 +248,9 @@ static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
 				       0);
 }
 
-/* Returns the function that is nearest to the change and has most of it; of: of
- * those that call this one more often; REPORT_NONE: of all that changed. */
+/* Returns the function nearest to the change that has most of it, or
+ * REPORT_NONE. of: try only those that call this function more often;
+ * REPORT_NONE: try all that changed. */
 static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 			      uint32_t of)
 {
@@ -268,7 +270,7 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 }
 
 /* Finds how much of a row's change is one of the functions in its stacks, and
- * did not only move there. Returns false if it is not most of it. */
+ * did not only move there. Returns whether it is most of it. */
 static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 {
 	const struct cause_stacks *s = cause_stacks_of(d, row);
@@ -279,8 +281,9 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 		double here = sign * cause_here(d, s, i);
 		double most = sign * diff_rows_excess_of(d, i, false);
 
-		/* what is interpreted tells nothing: it may be of any function;
-		 * what is not proved is less or more by chance */
+		/* interpreted code proves nothing: it may be of any function; a
+		 * function that is not proved to have less may have it by
+		 * chance */
 		if (cause_code(d, i) == DIFF_INTERPRETED)
 			all -= here;
 		else if (here > 0 && d->place[0][i].change != -sign)
@@ -290,8 +293,8 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 	return d->row[row].real >= REAL;
 }
 
-/* Returns whether a row is what calls most of the program, and most of that did
- * not change: to name it tells no more than the whole run does. */
+/* Returns whether a row calls most of the program, and most of that did not
+ * change: to name it would be no better than to name the whole run. */
 static bool cause_is_entry(const struct diff_rows *d, uint32_t row)
 {
 	const struct cause_stacks *s = cause_stacks_of(d, row);
@@ -302,7 +305,7 @@ static bool cause_is_entry(const struct diff_rows *d, uint32_t row)
 
 	if (a < ENTRY * (double)d->side[0].weight)
 		return false;
-	/* nearer to what did not change than to the row */
+	/* its change is nearer to none than to that of the row */
 	for (uint32_t i = 0; i < d->n; i++)
 		if (fabs(s->self[1][i] - d->scale * s->self[0][i]) <
 		    fabs(s->self[1][i] - as_row * s->self[0][i]))
@@ -310,7 +313,7 @@ static bool cause_is_entry(const struct diff_rows *d, uint32_t row)
 	return still > UNCHANGED * a;
 }
 
-/* Returns the function nearest to the change of those in an entry that have a
+/* Returns the function nearest to the change, of those in an entry that have a
  * proved part of it themselves; else the entry. */
 static uint32_t cause_foremost(const struct diff_rows *d, int sign,
 			       uint32_t entry)
@@ -328,10 +331,10 @@ static uint32_t cause_foremost(const struct diff_rows *d, int sign,
 	return best;
 }
 
-/* Returns the function of the same code that is called more or less often, if
- * by whom is missing: a row itself, if most of its stacks lack its callers, or
- * what has most of its change, if the function between them is missing in most
- * of that; REPORT_NONE: none. self: look at the row itself. */
+/* Returns a function of the same code that missing callers call more or less
+ * often: the row itself, if most of its stacks lack its callers, or the
+ * function with most of its change, if the function between them is missing in
+ * most of that; else REPORT_NONE. self: whether to try the row itself. */
 static uint32_t cause_blind(const struct diff_rows *d, uint32_t row, int sign,
 			    bool self)
 {
@@ -360,9 +363,9 @@ static uint32_t cause_blind(const struct diff_rows *d, uint32_t row, int sign,
 		       : REPORT_NONE;
 }
 
-/* Returns whether a function may have lost work to another one, or got it: its
- * code differs, in whatever tier, or, if that is not known, all of its change
- * only moved. */
+/* Returns whether a function may have passed work to another one, or taken it
+ * over: its code differs, in whatever tier, or, if that is not known, all of
+ * its change only moved. */
 static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
 {
 	const struct diff_place *p = &d->place[1][row];
@@ -376,8 +379,8 @@ static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
 			   : p->change && d->row[row].real < REAL);
 }
 
-/* Returns the weight in B of the functions that one function calls in A only,
- * and another one in B only: no chance does that, as stacks say who called. */
+/* Returns the weight in B of the functions that `from` calls in A only, and
+ * `to` in B only: that is not chance, because stacks have the callers. */
 static double cause_moved(const struct diff_rows *d, uint32_t from, uint32_t to)
 {
 	const struct cause_stacks *s[2] = { cause_stacks_of(d, from),
@@ -394,8 +397,8 @@ static double cause_moved(const struct diff_rows *d, uint32_t from, uint32_t to)
 	return sum;
 }
 
-/* Returns whether one of two functions is called by its counterpart of two
- * others. */
+/* Returns whether one of a pair of functions is called by its counterpart of
+ * another pair. */
 static bool cause_moved_in(const struct diff_rows *d, uint32_t from,
 			   uint32_t to, uint32_t of_from, uint32_t of_to)
 {
@@ -403,9 +406,9 @@ static bool cause_moved_in(const struct diff_rows *d, uint32_t from,
 	       cause_stacks_of(d, from)->above[0][of_from] > 0;
 }
 
-/* Finds two functions of which one calls now what the other one called, and
- * that is more than the change that was found. Both are on both sides, else one
- * has only another name or place. */
+/* Finds a pair of functions of which one now calls what the other one called,
+ * if that is more than the change found so far. Both must be on both sides, or
+ * else one may only have another name or place. */
 static void cause_find_moved(struct diff_rows *d)
 {
 	struct diff_cause found = cause_none;
@@ -430,8 +433,9 @@ static void cause_find_moved(struct diff_rows *d)
 					: 0;
 			double than = most;
 
-			/* of one in another the inner one, if it has nearly as
-			 * much: part of it may be interpreted */
+			/* of a pair inside another, the inner one is taken if
+			 * it has nearly as much: part of it may be interpreted
+			 */
 			if (c->row != REPORT_NONE &&
 			    cause_moved_in(d, i, k, c->instead, c->row))
 				than *= CALLED;
@@ -450,8 +454,9 @@ static void cause_find_moved(struct diff_rows *d)
 		d->cause = found;
 }
 
-/* Returns whether a function took more, or less, whatever its tiers: the side
- * with more of it in optimized code has less of its calls there. */
+/* Returns whether a function took more, or less, apart from its tiers: more in
+ * optimized code, though a smaller part of it is optimized, or less, though a
+ * larger part is. */
 static bool cause_tier_tells(const struct diff_rows *d, uint32_t row, int sign)
 {
 	const struct diff_tier *t = d->tier ? &d->tier[row * d->n_run] : NULL;
@@ -469,8 +474,8 @@ static bool cause_tier_tells(const struct diff_rows *d, uint32_t row, int sign)
 			    scale / (1 + scale)) <= DIFF_ALPHA;
 }
 
-/* Returns what a runtime ran in another tier, if that has enough of the change
- * of a row with what it calls; REPORT_NONE: nothing. */
+/* Returns a row that a runtime ran in another tier, if it and its callees have
+ * enough of the change of a row; else REPORT_NONE. */
 static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 {
 	double all = sign * diff_rows_excess_of(d, row, true);
@@ -483,8 +488,7 @@ static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 		const struct cause_stacks *s = cause_stacks_of(d, i);
 		if (i == row)
 			in = all;
-		/* it may be the row's caller, too: only its own samples count
-		 */
+		/* it may call the row, too: only its own samples count */
 		else if (cause_code(d, i) == DIFF_INTERPRETED)
 			in = sign * cause_here(d, cause_stacks_of(d, row), i);
 		else
@@ -497,7 +501,7 @@ static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 }
 
 /* Returns whether a function has the same code, and changed no more than other
- * programs, or where it lies in memory, may make it. */
+ * programs, or its place in memory, may cause. */
 static bool cause_is_same(const struct diff_rows *d, uint32_t row)
 {
 	double a = d->scale * (double)d->row[row].weight[0][1];
@@ -510,7 +514,7 @@ static bool cause_is_same(const struct diff_rows *d, uint32_t row)
 }
 
 /* Looks for the cause in the direction of the larger change. Returns whether to
- * look again, without what was found. */
+ * try again, without the part of a change that only moved. */
 static bool cause_try(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
@@ -527,14 +531,14 @@ static bool cause_try(struct diff_rows *d)
 		return false;
 	if (d->row[c->row].real >= 1) {
 		cause_find_real(d, c->row, c->sign);
-		/* another one may have more than what is left */
+		/* another function may have more than is left here */
 		if (d->row[c->row].real < 1) {
 			c->row = REPORT_NONE;
 			return true;
 		}
 	}
-	/* The function in `row` that has most of its change and is proved to
-	 * have it, if nothing is left of that without it; else `row`. */
+	/* Finds the function in `row` that has most of its change and is proved
+	 * to have it, if no change is left without it; else `row`. */
 	int sign = c->sign;
 	uint32_t row = c->row;
 	const uint64_t *of[2] = { d->row[row].weight[0],
@@ -605,9 +609,9 @@ static void cause_search(struct diff_rows *d)
 		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
 	d->by_code = false;
 	if (!c->moved) {
-		/* Finds what else changed by as much in the other direction,
-		 * in stacks with the cause on the other side, while its
-		 * total did not: it was inlined there. */
+		/* Finds a function whose own change is as large in the other
+		 * direction, in stacks with the cause on the other side, while
+		 * its total did not change: it was inlined there. */
 		uint32_t row = c->row;
 		const struct cause_stacks *word = cause_stacks_of(d, row);
 		double moved = diff_rows_excess_of(d, row, false);
@@ -626,7 +630,8 @@ static void cause_search(struct diff_rows *d)
 		}
 		c->instead = best;
 	}
-	/* Say where in the cause the change is, and what changed elsewhere. */
+	/* finds the parts of the cause with the change, and counts changes
+	 * elsewhere */
 	const struct cause_stacks *s = cause_stacks_of(d, c->row);
 
 	for (uint32_t i = 0; i < d->n; i++) {
@@ -668,9 +673,9 @@ void diff_cause_judge(struct diff_rows *d)
 		diff_hidden_find(d);
 	d->known = mem_new(d->n, sizeof(*d->known));
 	cause_search(d);
-	/* what moved is in what did not change */
+	/* work that moved is in functions that did not change */
 	if (!d->absolute && d->cause.row != REPORT_NONE && !d->cause.moved) {
-		/* in stacks with the cause */
+		/* samples in stacks with the cause */
 		struct diff_count *under =
 			mem_new(d->n * d->n_run, sizeof(*under));
 

@@ -43,6 +43,7 @@ static double law_next_ratio(const struct law *l, double b)
 	return (l->n - b) / (b + 1) * l->chance / (1 - l->chance);
 }
 
+/* Returns twice the smaller tail of the distribution at b, 1 at most. */
 static double two_sided(const struct law *l, double b)
 {
 	double highest = l->n;
@@ -100,7 +101,7 @@ static double beta_part(double x, double a, double b)
 		return 0;
 	if (x >= 1)
 		return 1;
-	/* the fraction is quick on the smaller side */
+	/* the fraction converges fast on the smaller side */
 	if (x > (a + 1) / (a + b + 2))
 		return 1 - beta_part(1 - x, b, a);
 	double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -

@@ -1,5 +1,4 @@
-/* diff_chance.h - how probable counts of samples are by chance.
- */
+/* diff_chance.h - how probable counts of samples are by chance. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +14,9 @@ double diff_p_rates(uint64_t a, uint64_t b, double chance);
 /* Returns the probability that Student's t with df degrees of freedom is at
  * least as far from 0 as t. */
 double diff_p_student(double t, double df);
-/* Returns Welch's degrees of freedom of the difference of two means, which have
- * these variances and degrees; alone: of a side with one run, which varies as
- * the other one does. */
+/* Returns Welch's degrees of freedom of the difference of two means with
+ * variances a and b and degrees of freedom df. alone: one side has one run,
+ * which varies as the other side does. */
 double diff_freedom(const double df[2], bool alone, double a, double b);
 /* Returns the factor by which a ratio may be off, with a confidence of 95 %:
  * Student's interval of its logarithm, which has this variance. */

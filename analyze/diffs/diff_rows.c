@@ -1,4 +1,4 @@
-/* diff_rows.c - the rows of two recordings, paired and judged. */
+/* diff_rows.c - pairs and judges the rows of two recordings. */
 #include "analyze/diffs/diff_rows.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
-/* So much of a change of a total must be left with what may be hidden. */
+/* Part of a change that must be left if hidden samples are added. */
 #define HIDDEN_LEAVES 0.5
 
-/* A row of a run, whose labels are those of its table. */
+/* A row of a run, and the table that has its labels. */
 struct keyed_row {
 	const struct report_row *row;
 	const struct report_rows *of;
@@ -54,8 +54,8 @@ const struct label *diff_rows_label(const struct diff_rows *d, size_t row)
 }
 
 /* Fills in the counts of a row. A kernel function has all its samples, with or
- * without a user stack; samples without a user stack may be of any user
- * function, and incomplete ones may pass any. */
+ * without a user stack; samples without a user stack may belong to any user
+ * function, and incomplete ones may pass through any. */
 static void diff_rows_fill(struct diff_rows *d, size_t row)
 {
 	const struct label *l = diff_rows_label(d, row);
@@ -82,8 +82,8 @@ static void diff_rows_fill(struct diff_rows *d, size_t row)
 		d->place[1][row].out_a = d->row[row].n_interrupt[0];
 		d->place[1][row].out_b = d->row[row].n_interrupt[1];
 	}
-	/* What interrupts a thread comes from the rest of the machine: one
-	 * run of each side does not tell how much that varies. */
+	/* Interrupts of a thread come from the rest of the machine: one run of
+	 * each side does not show how much they vary. */
 	const struct diff_place *total = &d->place[1][row];
 	const struct label *label = diff_rows_label(d, row);
 	if (label->kind == LABEL_MISSING)
@@ -106,6 +106,7 @@ static double diff_rows_unit(uint64_t weight, uint64_t samples)
 	return samples ? (double)weight / (double)samples : 1;
 }
 
+/* Returns how much rows vary from run to run; 0: the runs show it. */
 static double diff_rows_between(const struct diff_rows *d)
 {
 	double made = 0;
@@ -157,8 +158,8 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
-/* Stores what is known by label by row: which functions have the same build,
- * and of each run how much of a function's time is in optimized code. */
+/* Stores by row what is known by label: whether the code is the same, and how
+ * much of a function's time is in optimized code in each run. */
 static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 {
 	d->build = known.build ? mem_new(d->n, sizeof(*d->build)) : NULL;
@@ -187,8 +188,8 @@ static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 	}
 }
 
-/* Returns whether a row may be as it was, as stacks that lack a caller may be
- * of it. */
+/* Returns whether a row may be unchanged, because stacks that lack a caller may
+ * belong to it. */
 static bool diff_rows_may_hide(const struct diff_rows *d, size_t row)
 {
 	const struct diff_row *r = &d->row[row];
@@ -201,7 +202,7 @@ static bool diff_rows_may_hide(const struct diff_rows *d, size_t row)
 	       (most * seen <= 0 || fabs(most) < HIDDEN_LEAVES * fabs(seen));
 }
 
-/* Takes back what diff_row.hidden may explain, once that is known. */
+/* Drops changes that diff_row.hidden may explain, once that is known. */
 static void diff_rows_take_hidden(struct diff_rows *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -222,7 +223,7 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 	for (size_t i = 0; i < d->n; i++)
 		d->place[0][i].under = under ? &under[i * d->n_run] : NULL;
 	diff_judge(d->place[0], d->place[1], d->n, &d->whole, &left);
-	/* Sum up what others are measured against. */
+	/* sums up the reference */
 	d->scale = diff_scale(&left);
 	d->part = left.part;
 	d->kept_p = left.kept_p;
@@ -309,9 +310,9 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
-	/* Note the functions that only one side has. Those that have samples of
-	 * both, or, as short times have, of none, and those whose samples were
-	 * not counted, are none. */
+	/* Marks the functions that only one side has. A function with samples
+	 * on both sides or, as short times have, on none, is not marked, nor
+	 * one whose samples were not counted. */
 	const int8_t *only = known.only;
 
 	for (uint32_t label = 0; only && label < known.n; label++) {
@@ -327,7 +328,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 			continue;
 		d->place[0][row].only = d->place[1][row].only = only[label];
 	}
-	/* how much the rows of a run vary within it */
+	/* measures how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {
 		const struct report_rows *rows = run[i].rows;
 
@@ -413,7 +414,7 @@ int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total)
 }
 
 struct diff_rows_rank {
-	int first; /* 2: the cause, 1: it changed */
+	int first; /* 2: the cause, 1: it changed, 0: neither */
 	double size;
 	uint32_t row;
 };
@@ -497,27 +498,27 @@ const char *diff_rows_code_word(const struct diff_rows *d, size_t row)
 					 : "";
 }
 
-/* ---- functions that may be where a stack lacks its callers
+/* ---- functions that may be hidden where a stack lacks its callers
  *
- * A leaf that a compiler gives no frame in one build only makes its caller
- * vanish from a chain along frame pointers: that has not less for it. So a
- * sample whose innermost function lacks its callers may be of all functions
- * that another stack has in front of that function. */
+ * If a compiler gives a leaf no frame in one build only, its caller vanishes
+ * from a chain along frame pointers, though its cost is the same. So a sample
+ * whose innermost function lacks its callers may belong to all functions that
+ * are further out than this function in another stack. */
 
-/* A function that some stack has in front of a leaf. */
+/* A leaf, and a function further out in some stack. */
 struct hidden_pair {
 	uint32_t leaf, caller;
 };
 
 struct hidden {
 	const struct diff_rows *d;
-	bool *lacks; /* by row: it is a leaf that lacks callers */
+	bool *lacks; /* by row: a stack lacks the callers of this leaf */
 	struct hidden_pair *pair;
 	size_t n, cap;
-	struct table known; /* of pair[] */
+	struct table known; /* hashes of pair[] */
 };
 
-/* One stack: its hits are hit[0..n). */
+/* Called with each stack, and its n hits. */
 typedef void hidden_fn(struct hidden *h, size_t run,
 		       const struct report_stack *st,
 		       const struct report_hit *hit, size_t n, void *arg);
@@ -545,6 +546,7 @@ static void hidden_note(struct hidden *h, size_t run,
 		h->lacks[h->d->of_row[run][st->leaf]] = *(bool *)any = true;
 }
 
+/* Lists the callers of leaves that lack callers elsewhere. */
 static void hidden_pair_up(struct hidden *h, size_t run,
 			   const struct report_stack *st,
 			   const struct report_hit *hit, size_t n,
@@ -567,7 +569,7 @@ static void hidden_pair_up(struct hidden *h, size_t run,
 
 COMPARE_BY(hidden_compare, struct hidden_pair, leaf, caller);
 
-/* Adds the weight of a stack to all that may be in it and are not. */
+/* Adds the weight of a stack to the functions that may be hidden in it. */
 static void hidden_weigh(struct hidden *h, size_t run,
 			 const struct report_stack *st,
 			 const struct report_hit *hit, size_t n, void *out)

@@ -1,4 +1,4 @@
-/* diff_runs.c - a place in several runs of each side: whether their means
+/* diff_runs.c - whether the means of a place in several runs of each side
  * differ; and how much more the samples of a row vary than by chance, in one
  * recording. */
 #include "analyze/diffs/diff_runs.h"
@@ -9,26 +9,26 @@
 #include "analyze/stacks/report_rows.h"
 #include "stitch/base/mem.h"
 
-/* So many blocks, and samples of each of them. */
+/* The number of blocks, and of samples in each. */
 #define BLOCKS_MIN 20
 #define BLOCKS_MAX 400
 #define BLOCK_SAMPLES 10
-/* Noise of any length up to some blocks is looked for: one, two and four of
- * them together, as long as enough are left. */
+/* Noise that lasts for some blocks is found, too: one, two and four of them are
+ * taken together, as long as enough are left. */
 #define MERGED_MAX 4
-/* Fewer samples tell nothing of blocks. */
+/* Fewer samples prove nothing about blocks. */
 #define SAMPLES_MIN 100
 
 struct diff_noises {
 	const struct report_rows *rows;
 	size_t n_block;
 	double *all;   /* samples of each block */
-	double *own;   /* of a row; between calls unused */
-	size_t *first; /* by group: in block[]; one more at the end */
+	double *own;   /* of one row, during a call */
+	size_t *first; /* by group: its first in block[]; one more at the end */
 	size_t n_group;
 	uint16_t *block; /* of each sample, ordered by group */
 	double n;	 /* samples */
-	size_t *hit;	 /* by row: in hits[]; one more at the end */
+	size_t *hit;	 /* by row: its first in hits[]; one more at the end */
 	uint32_t *hits;	 /* groups << 1, | 1 for self, ordered by row */
 };
 
@@ -39,7 +39,7 @@ void diff_noises_free(struct diff_noises *n)
 	free_all(n->all, n->own, n->first, n->block, n->hit, n->hits, n);
 }
 
-/* Orders the rows' groups by row. */
+/* Sorts the groups of all hits by row. */
 static void noise_sort_hits(struct diff_noises *n)
 {
 	const struct report_hit *h = n->rows->hit;
@@ -77,11 +77,11 @@ size_t diff_noise_blocks(size_t n)
 	return n < BLOCKS_MAX ? n : BLOCKS_MAX;
 }
 
-/* Puts the samples into blocks of time. Returns whether there are enough of
- * them over some time. */
+/* Puts the samples into blocks of time. Returns false if they are too few, or
+ * all of one time. */
 static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 {
-	/* the groups whose samples are counted: those of some row */
+	/* groups whose samples are counted: those of some row */
 	bool *counted OWNED = mem_new(n->n_group, sizeof(*counted));
 	size_t rows = n->rows->n;
 	int64_t from = INT64_MAX;
@@ -124,7 +124,7 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	n->block = mem_new(n->first[n->n_group], sizeof(*n->block));
 	for (size_t i = 0; i < t->at.n; i++) {
 		if (!noise_take(n, counted, t, i, &group, &time))
-			continue; /* it may be in front of the first block */
+			continue; /* it may be before the first block */
 		double at = ((double)time - (double)from) / each;
 		size_t k =
 			at < (double)n->n_block ? (size_t)at : n->n_block - 1;
@@ -149,9 +149,9 @@ struct diff_noises *diff_noises_new(const struct report_rows *rows,
 	return NULL;
 }
 
-/* Returns the variance of what a row has, own[], by blocks of which `merged`
- * are one; rest: the share of all[] that it is expected to have. Stores the
- * number of blocks in which anything ran: elsewhere nothing could vary. */
+/* Returns the variance of own[] next to its expected part `rest` of all[], with
+ * `merged` blocks taken as one. *used: the number of blocks in which anything
+ * ran, as nothing can vary elsewhere. */
 static double noise_variance(const double *own, const double *all, size_t n,
 			     double rest, size_t merged, size_t *used)
 {
@@ -203,7 +203,7 @@ struct diff_noise diff_noise_in_blocks(const double *own, const double *all,
 struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 				bool absolute)
 {
-	/* Count a row's samples in each block; return all of them. */
+	/* counts a row's samples in each block, and all of them */
 	double count = 0;
 
 	memset(n->own, 0, n->n_block * sizeof(*n->own));
@@ -223,14 +223,15 @@ struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 				    absolute ? count : count * (1 - share));
 }
 
-/* What places usually vary by is looked for from a 64th of themselves up to
- * all, and as known from one to 64 more runs: the fewest that are likely, which
- * is by less than 2 in the logarithm. */
+/* How much places usually vary is looked for from a 64th of themselves up to
+ * all, and as known from one to 64 more runs: the fewest that are likely, by
+ * less than 2 in the logarithm. */
 #define USUAL_LEAST (1.0 / 64)
 #define USUAL_MOST 64
 #define USUAL_LIKELY 2
 
-/* What a number may be, as samples were lost: the same twice without loss. */
+/* The range of a number, as samples were lost: both are the same without loss.
+ */
 struct runs_range {
 	double low, high;
 };
@@ -238,17 +239,17 @@ struct runs_range {
 /* One side of a place. */
 struct runs_side {
 	size_t n;
-	struct runs_range mean; /* of its runs */
-	/* The standard deviation of that mean is at most `doubt` from `spread`:
-	 * that of the middles of all ranges, and the length of the vector of
-	 * the distances from there. */
+	struct runs_range mean; /* of the numbers of its runs */
+	/* The standard deviation of that mean differs by at most `doubt` from
+	 * `spread`: spread is that of the middles of all ranges, doubt the
+	 * length of the vector of the distances from there. */
 	double spread, doubt;
 	/* the variance that counting samples gives the mean of a rate of 1 */
 	struct runs_range counting;
 };
 
-/* Returns the share of n samples and those of `may` that belong to them. All
- * of the lost records are samples, or none is. */
+/* Returns the share of n samples and of those of `may` that belong to them. All
+ * lost records are samples, or none is. */
 static struct runs_range runs_share(double n, double may, double size,
 				    double lost)
 {
@@ -259,13 +260,13 @@ static struct runs_range runs_share(double n, double may, double size,
 				    all > none ? all : none };
 }
 
-/* Returns what the samples of a place in a run are divided by: all samples of
- * the run, for a share, or the inverse of their unit, for a weight. */
+/* Returns the divisor of a place's samples in a run: all samples of the run,
+ * for a share, or the inverse of their unit, for a weight. */
 static double runs_divisor(const struct diff_whole *w, size_t i)
 {
 	const struct diff_run *run = &w->run[i];
 
-	/* of a run of which all places have changed nothing is left */
+	/* a run in which all places have changed has no samples left */
 	return w->absolute ? 1 / run->unit : (double)run->n + !run->n;
 }
 
@@ -282,6 +283,7 @@ static struct runs_range runs_count(const struct diff_place *p,
 			  runs_divisor(w, i), runs_lost(w, i, loss));
 }
 
+/* Sums up one side. loss: with lost samples; all: with runs in other tiers. */
 static struct runs_side runs_side(const struct diff_place *p,
 				  const struct diff_whole *w, int side,
 				  bool loss, bool all)
@@ -351,8 +353,8 @@ static struct runs_range runs_counting(const struct diff_place *p,
 								: high };
 }
 
-/* Returns the variance that the mean of a side has by what is usual: that of
- * counting, and of a share of `times` of itself, and of the rest. */
+/* Returns the usual variance of the mean of a side: that of counting, and that
+ * of a share that varies by `times` of itself and of the rest. */
 static double runs_expected(const struct runs_side *s, double rate,
 			    double times, double mean, bool nested)
 {
@@ -397,7 +399,7 @@ static struct runs_range runs_variance(const struct runs_side *s,
 	return v;
 }
 
-/* Where it is not known what is usual. */
+/* If it is not known what is usual. */
 static const struct runs_usual usual_unknown[2];
 
 /* Returns Welch's degrees of freedom of two sides with these variances. */
@@ -442,7 +444,7 @@ double diff_runs_factor(const struct diff_place *p, const struct diff_whole *w)
 {
 	const struct runs_usual *usual = p->usual ? p->usual : usual_unknown;
 	struct runs_side s[2];
-	double v[2]; /* of the logarithm of a mean */
+	double v[2]; /* of the logarithm of each mean */
 
 	for (int i = 0; i < 2; i++)
 		s[i] = runs_side(p, w, i, false, false);
@@ -469,9 +471,9 @@ struct runs_varied runs_vary(const struct diff_place *p,
 	};
 }
 
-/* Returns the logarithm of how likely places vary as they do: by a variance
- * that is `df` times the usual one by chi squared with as many degrees of
- * freedom, and those of n places seen in runs of `runs` degrees. */
+/* Returns the logarithm of the likelihood of n variances, each seen with `runs`
+ * degrees of freedom, if the true ones are the usual one times `df` divided by
+ * chi squared with `df` degrees of freedom. */
 static double runs_likely(const struct runs_varied *v, size_t n, double runs,
 			  double times, double df)
 {
@@ -497,7 +499,7 @@ struct runs_usual runs_usual_of(const struct runs_varied *v, size_t n,
 
 	if (runs < 2)
 		return out;
-	/* down to fewer, as long as these are likely too */
+	/* down to fewer runs, as long as these are likely, too */
 	for (double df = USUAL_MOST; df > 0.9; df /= M_SQRT2) {
 		double best = -INFINITY;
 

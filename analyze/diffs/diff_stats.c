@@ -1,8 +1,8 @@
 /* diff_stats.c - which counts of samples differ by more than chance and loss.
  *
- * First one test: the z-score of a place says in which direction it changed,
- * and its p-value, with what may have been lost, whether it passes. Then the
- * reference, and all tests together. */
+ * First one test: the z-score of a place shows in which direction it changed,
+ * and its p-value, with possible losses, whether it passes. Then the reference,
+ * and all tests together. */
 #include "analyze/diffs/diff_stats.h"
 
 #include <math.h>
@@ -14,21 +14,21 @@
 
 /* Below this z-score the exact test never passes, so it is not computed. */
 #define Z_MIN 2.0
-/* A place whose z-score is larger has no say in what the reference is, and one
- * with more than the second is not in it. */
+/* A place with a larger z-score has no part in choosing the reference, and one
+ * above the second limit is not in it. */
 #define Z_AGREES 4.0
 #define Z_REFERENCE 2.5
-/* So many places propose a ratio, and so often it is computed anew. */
+/* So many places propose a ratio, and so often it is refined. */
 #define PROPOSALS 64
 #define REFINEMENTS 4
-/* Weights that are as before speak for a ratio: by how much of it they may
+/* Weights that are as before speak for a ratio: by which part of it they may
  * differ, and how much they count. */
 #define AS_BEFORE 0.08
 #define AS_BEFORE_COUNTS 0.5
-/* Places with fewer samples do not tell whether the reference is one. */
+/* Places with fewer samples do not show whether the reference agrees. */
 #define TELLING 10
-/* A reference of fewer samples, or of less of a side, is no measure for the
- * rest: two samples next to one would make all of it grow by half. */
+/* A reference of fewer samples, or of a smaller part of a side, is no measure
+ * for the rest: two samples next to one would make all of it grow by half. */
 #define REFERENCE_LEAST 25
 #define REFERENCE_PART 0.01
 /* Degrees of freedom of a variance that is known. */
@@ -71,15 +71,15 @@ void diff_place_add_up(struct diff_place *p, const struct diff_count *run,
 	}
 }
 
-/* What blocks of time add to the variance of a place: by how much a distance in
- * standard deviations shrinks, and with how many degrees of freedom that is
- * known; 0: with all. */
+/* How much blocks of time add to the variance of a place: a distance in
+ * standard deviations is multiplied by `shrink`, which is known with `df`
+ * degrees of freedom; 0: exactly. */
 struct noise_test {
 	double shrink, df;
 };
 
-/* Both sides are taken to vary as the one that varies more does: without a
- * change they are of the same program. */
+/* Returns the noise of the side that varies more, for both: without a change
+ * they are of the same program. */
 static struct diff_noise noise_of(const struct diff_place *p)
 {
 	const struct diff_noise *most =
@@ -88,9 +88,9 @@ static struct diff_noise noise_of(const struct diff_place *p)
 	return most->times > 1 ? *most : (struct diff_noise){ 1, 0 };
 }
 
-/* Adds what the cost of a place varies from run to run to its noise, by Welch's
- * degrees of freedom. A place that is nearly all has little that it can vary
- * next to. */
+/* Adds to a place's noise how its cost varies from run to run, by Welch's
+ * degrees of freedom. A place with nearly all samples has little left against
+ * which it can vary. */
 static struct noise_test noise_between(const struct diff_place *p,
 				       const struct diff_whole *w, bool beside,
 				       struct diff_noise own)
@@ -114,8 +114,9 @@ static struct noise_test noise_between(const struct diff_place *p,
 	};
 }
 
-/* The share of a place varies with its own samples and those of the others.
- * next to: the place is compared with totals that may not contain it. */
+/* Returns how much a place varies: its share does so with its own samples and
+ * those of the others. beside: the place is compared with totals that may not
+ * contain it. */
 static struct noise_test noise_in(const struct diff_place *p,
 				  const struct diff_whole *w, bool beside)
 {
@@ -158,7 +159,7 @@ static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 
 /* Returns the p-value of a change in that direction in the worst case of loss:
  * all samples that may belong here do on the side with less, and none on the
- * other side; of several runs, they make the runs of a side differ most, too.
+ * other side; with several runs, they also make the runs of a side differ most.
  * Returns 1 if that reverses the change. */
 static double diff_p_of(const struct diff_place *place,
 			const struct diff_whole *w, bool more)
@@ -187,7 +188,7 @@ static double diff_p_of(const struct diff_place *place,
 	return df > 0 ? diff_larger(exact, diff_p_student(z, df)) : exact;
 }
 
-/* Returns the smallest p-value that the samples of a place can have. */
+/* Returns the smallest p-value that a place with so many samples can have. */
 static double p_least(const struct diff_place *p, const struct diff_whole *w)
 {
 	uint64_t n = p->a + p->b;
@@ -208,32 +209,33 @@ static double p_least(const struct diff_place *p, const struct diff_whole *w)
 			    diff_p_shares(n - in_b, w->a, in_b, w->b));
 }
 
-/* The places of self, then those of total without what is out of them, and
- * what they are compared with. */
+/* The places of self, then those of total without samples that must not be
+ * compared, and the total that they are compared with. */
 struct family {
 	struct diff_place *own;
 	size_t n;
 	struct diff_whole *with;
-	struct diff_run *room; /* for family_whole() */
+	struct diff_run *room; /* the runs of family_whole() */
 	size_t families;
-	bool suspect; /* the one that is judged: by diff_place.suspect */
-	struct runs_usual usual[2][2]; /* of self and of total */
+	bool suspect; /* which places are judged: by diff_place.suspect */
+	struct runs_usual usual[2][2]; /* of self and of total, by side */
 };
 
-/* Returns how many samples of a run are in a place; of one run a side A is run
- * 0, B run 1. */
+/* Returns how many samples of a run are in a place. With one run a side, A is
+ * run 0, B run 1. */
 static uint64_t place_samples(const struct diff_place *p, size_t run)
 {
 	return p->run ? p->run[run].n : run ? p->b : p->a;
 }
 
-/* Returns how many of them count for the reference. */
+/* Returns how many of these samples count for the reference. */
 static uint64_t place_free(const struct diff_place *p, size_t run)
 {
 	return place_samples(p, run) - (p->under ? p->under[run].n : 0);
 }
 
-/* Adds the samples of a place to a total, by run and in all. */
+/* Adds the samples of a place to a total, by run and in all; sign < 0: takes
+ * them off. kept: only those that count for the reference. */
 static void whole_add(struct diff_whole *w, const struct diff_place *p,
 		      bool kept, int sign)
 {
@@ -249,8 +251,8 @@ static void whole_add(struct diff_whole *w, const struct diff_place *p,
 	}
 }
 
-/* Returns what the i-th place of a family is compared with: the whole that it
- * is a part of. */
+/* Returns the total that the i-th place of a family is compared with, and of
+ * which it is a part. */
 static struct diff_whole family_whole(const struct family *f, size_t i)
 {
 	struct diff_whole w = *f->with;
@@ -307,7 +309,7 @@ void diff_correct(struct diff_ranked *rank, size_t n, size_t tests,
 
 	sort_items(rank, n, compare_clear);
 	for (size_t i = 0; i < n; i++) {
-		/* n <= tests; no less than those before */
+		/* n <= tests; none is below the one before */
 		least = diff_larger(
 			least,
 			diff_smaller(1, rank[i].p * (double)((tests - i) *
@@ -355,9 +357,9 @@ static bool family_judge_one(const struct family *f)
 	return any;
 }
 
-/* Finds what is usual for places from the first one on, of self or of total. A
- * place with few samples is none of these. If samples may be missing, each way
- * in which they are would have its own. */
+/* Finds how n places from the first one on usually vary, of self or of total.
+ * Places with few samples do not count. If samples may be missing, nothing is
+ * usual: each way in which they are missing would have its own. */
 static void family_usual(struct family *f, size_t first, size_t n,
 			 struct runs_usual usual[2])
 {
@@ -429,15 +431,15 @@ static double z_at(const struct diff_place *p, const struct diff_whole *w,
 	       z_rates((double)p->a, (double)p->b, ratio / (1 + ratio));
 }
 
-/* Returns how much speaks for a ratio: each place by the root of its share, so
- * that many places outweigh a large one, if it agrees. */
+/* Returns how much speaks for a ratio: each place that agrees counts by the
+ * root of its share, so that many places outweigh a large one. */
 static double ratio_score(const struct diff_place *p, size_t n,
 			  const struct diff_whole *w, double ratio,
 			  struct diff_run *room)
 {
 	size_t runs_a = w->runs_a ? w->runs_a : 1;
 	size_t runs_b = w->runs_b ? w->runs_b : 1;
-	/* the ratio if each run has the weight of before there */
+	/* the ratio if each run weighs the same on both sides */
 	double before =
 		(double)runs_b * w->unit_a / ((double)runs_a * w->unit_b);
 	double far = log(ratio / before) / AS_BEFORE;
@@ -455,7 +457,7 @@ static double ratio_score(const struct diff_place *p, size_t n,
 	return sum * (1 + AS_BEFORE_COUNTS * exp(-far * far));
 }
 
-/* Returns the ratio that most of the code agrees with. p: without what does not
+/* Returns the ratio that most of the code agrees with. p: only samples that
  * count for the reference. */
 static double ratio_find(const struct diff_place *p, size_t n,
 			 const struct diff_whole *w, struct diff_run *room)
@@ -483,9 +485,9 @@ static double ratio_find(const struct diff_place *p, size_t n,
 	return best;
 }
 
-/* Marks the places of self that did not change, as `kept`, and adds them up in
- * *left, with the p-value of their agreement: by Fisher's method, of those with
- * samples enough. Returns false if they are too few on a side. */
+/* Marks the places of self that did not change as `kept`, and adds them up in
+ * *left, with the p-value of their agreement, by Fisher's method for those with
+ * enough samples. Returns false if their samples are too few on a side. */
 static bool reference_find(struct diff_place *own, size_t n,
 			   const struct diff_whole *all,
 			   struct diff_whole *left, struct diff_run *room)
@@ -552,7 +554,8 @@ static bool reference_find(struct diff_place *own, size_t n,
 	       (double)left->b >= REFERENCE_PART * (double)all->b;
 }
 
-/* Returns whether total is nothing but self: the test would be the same. */
+/* Returns whether the total has nothing but self: the test would be the same.
+ */
 static bool place_is_leaf(const struct diff_place *self,
 			  const struct diff_place *total)
 {
@@ -561,8 +564,9 @@ static bool place_is_leaf(const struct diff_place *self,
 	       !total->out_a && !total->out_b;
 }
 
-/* Takes out of each total what is certainly of the reference in it: that is no
- * change, and hides how much the rest is. count: for the runs of all. */
+/* Takes out of each total the part of the reference that is certainly in it:
+ * that did not change, and hides how much the rest did. count: room for the
+ * runs of all totals. */
 static void totals_without(struct diff_place *total, size_t n,
 			   const struct diff_whole *all,
 			   const struct diff_whole *left,
@@ -635,8 +639,9 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		if (own.df > 0 && (!(left->df > 0) || own.df < left->df))
 			left->df = own.df;
 	}
-	/* Without a change the reference is all: only if something differs from
-	 * that beyond chance, what did not change is looked for. */
+	/* Without a change, all places are the reference: places that did not
+	 * change are looked for only if something differs from that beyond
+	 * chance. */
 	if (family_judge(&f, n) && !w->absolute) {
 		struct diff_whole all = *left;
 		all.run = w->run ? mem_dup(left->run, runs * sizeof(*w->run))

@@ -1,4 +1,4 @@
-/* sides.c - the recordings that a comparison is of. */
+/* sides.c - the recordings of a comparison. */
 #include "analyze/diffs/sides.h"
 
 #include <glob.h>
@@ -30,7 +30,7 @@ static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 	struct stat st;
 	glob_t g;
 
-	/* the condition of a server's URL is no pattern */
+	/* a server's URL may have these characters in a condition */
 	if (!strpbrk(arg, "*?[") || strstr(arg, "://") || !stat(arg, &st)) {
 		sides_put(s, arg);
 		return 0;
@@ -43,6 +43,8 @@ static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 	return 0;
 }
 
+/* Takes the arguments of one side, and names it. Fails if a run is given twice.
+ */
 static int sides_take_one(struct side *s, int argc, char **argv,
 			  struct err *err)
 {
@@ -57,7 +59,7 @@ static int sides_take_one(struct side *s, int argc, char **argv,
 	else
 		snprintf(s->name, sizeof(s->name), "%.150s and %zu other run%s",
 			 s->path[0], s->n - 1, s->n == 2 ? "" : "s");
-	/* The same run twice is not two measurements. */
+	/* the same run twice is not two measurements */
 	struct stat a, b;
 
 	for (size_t i = 0; i < s->n; i++)
@@ -102,7 +104,7 @@ int sides_hold(struct intern *held, struct store *db, const char *path,
 	bool again = false;
 
 	while (rows_step(r))
-		/* those without events may be alike */
+		/* captures without events may be alike */
 		if (rows_value(r, MERGE_KNOWN_FIRST_NS).kind == VALUE_INT)
 			again |= intern_add(held,
 					    rows_text(r, MERGE_KNOWN_CONTENT)) <

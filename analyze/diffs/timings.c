@@ -1,4 +1,4 @@
-/* timings.c - things that take time, on two sides. */
+/* timings.c - judges things that take time, on two sides. */
 #include "analyze/diffs/timings.h"
 
 #include <math.h>
@@ -8,48 +8,48 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* Fewer tell nothing: of both sides, or of the average of one run. */
+/* Fewer things prove nothing: on both sides, or for the average of one run. */
 #define TIMINGS_FEW 8
-/* A percentile is told apart by those beyond it: so many standard deviations of
- * their number to either side. */
+/* A percentile is known from the things beyond it: so many standard deviations
+ * of their number to either side. */
 #define TIMINGS_WIDE 3
-/* Parts that are less of all on each side are not tested. */
+/* Parts with a smaller share of all time on each side are not tested. */
 #define TIMINGS_PART 0.01
-/* Shares of fewer samples say nothing; and which are as good as others. */
+/* Shares with fewer samples explain nothing; TIMINGS_AS_GOOD: those that have
+ * this part of the best are as good. */
 #define TIMINGS_FEW_SAMPLES 5
-/* Fewer than so many may have been as many by chance. */
+/* A share with fewer samples has the variance of so many. */
 #define TIMINGS_NO_SAMPLES 3
 #define TIMINGS_AS_GOOD 0.93
-/* A share that is more of its row is not tested: the row is. */
+/* A share with a larger part of its row is not tested, because the row is. */
 #define TIMINGS_ALL 0.9
-/* How probable it is at most that a side without any has more than is assumed.
- */
+/* Probability that a side without any has more than is assumed. */
 #define TIMINGS_NONE 1e-6
-/* One run a side may be the one in which the machine was busy, or its CPUs
- * eight times as slow, which was seen at a load of twenty. */
+/* How much more than usual one run a side may vary: the machine may have been
+ * busy, or its CPUs eight times as slow, which was seen at a load of twenty. */
 #define TIMINGS_ONE 1.5
 
-/* A number of one run, and the variance of its logarithm. */
+/* A number of one run, its bounds, and the variance of its logarithm. */
 struct timings_value {
 	double is, least, most;
 	double variance, df;
-	double seconds; /* of the run */
+	double seconds; /* length of the run */
 };
 
 /* The things of one row in one run, sorted by length, and its blocks. */
 struct timings_part {
 	const struct timings_run *run;
-	double seconds; /* that it is divided by */
+	double seconds; /* its sums are divided by this */
 	struct timings_item *item;
 	size_t n;
 	double *length; /* of the proved ones, sorted */
 	size_t n_length;
-	double *least, *most; /* of these and the others, sorted */
+	double *least, *most; /* bounds of all that are not cut, each sorted */
 	size_t n_bound;
 	double known, sum, sum_least, sum_most, squares; /* ns */
 	size_t unproved;
 	size_t blocks;
-	double *own, *all; /* of each block */
+	double *own, *all; /* by block, see timings_fill_blocks() */
 };
 
 void timings_add_run(struct timings *t, int side)
@@ -133,7 +133,7 @@ void timings_release(struct timings *t)
 	intern_release(&t->index);
 }
 
-/* Returns how long one took if nothing is missing in it. */
+/* Returns how many ns a thing took if nothing is missing in it. */
 static double timings_length(const struct timings_item *i)
 {
 	return (double)(i->cut || i->most == INT64_MAX ? i->least : i->most);
@@ -153,8 +153,9 @@ static double timings_at(const double *sorted, size_t n, double share)
 }
 
 /* Sums up the things of each block. own[] gets their number (measure RATE),
- * their ns (TOTAL, AVERAGE), or how many of the proved ones are longer than
- * `above`; all[] gets what that is a part of: the time, or the number. */
+ * their ns (TOTAL, AVERAGE), or the number of proved ones longer than `above`;
+ * all[] gets 1 for the time of the block (RATE, TOTAL), or the number of proved
+ * ones. */
 static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 				double above)
 {
@@ -186,9 +187,9 @@ static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 	}
 }
 
-/* Returns the variance of the sum of own[], as its part of all[] varies between
- * the blocks, but at least `counting`, the variance of a count. rest: the part
- * of all[] that is not in own[]. */
+/* Returns the variance of the sum of own[], as its ratio to all[] varies
+ * between blocks, but at least `counting`, the variance of a count. rest: the
+ * expected ratio. *df: degrees of freedom. */
 static double timings_vary(const struct timings_part *p, double rest,
 			   double counting, double *df)
 {
@@ -199,7 +200,7 @@ static double timings_vary(const struct timings_part *p, double rest,
 	return counting * diff_larger(1, noise.times);
 }
 
-/* Stores a percentile, and how far it may be off by how many are beyond it. */
+/* Stores a percentile, and its variance by how many things are beyond it. */
 static void timings_percentile(struct timings_part *p, double share,
 			       struct timings_value *v)
 {
@@ -225,6 +226,7 @@ static void timings_percentile(struct timings_part *p, double share,
 	v->variance = width * width;
 }
 
+/* Stores one measure of a row in one run; NaN where it is not known. */
 static void timings_value_of(struct timings_part *p, enum timings_measure m,
 			     struct timings_value *v)
 {
@@ -236,7 +238,8 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 	*v = (struct timings_value){ NAN, NAN, NAN, NAN, 0, seconds };
 	switch (m) {
 	case TIMINGS_RATE:
-		/* one that may be two, and those of which both ends are lost */
+		/* at most: an unproved one may be two, and others may have lost
+		 * both ends */
 		v->is = n / seconds;
 		v->least = v->is;
 		v->most = (n + (double)p->unproved + lost / 2) / seconds;
@@ -287,19 +290,20 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 	}
 }
 
-/* The runs of one side: means of logarithms, and the variance of the mean. */
+/* Means of the logarithms of the runs of one side, and the variance of the
+ * mean. */
 struct timings_mean {
 	double is, least, most, variance, df;
 };
 
-/* Returns whether a number of all runs is there and above 0. */
+/* Returns whether the number is known, and above 0, in all runs. */
 static bool timings_all(const struct timings_value *v, size_t n)
 {
 	return !any_where(n, i, !(v[i].is > 0));
 }
 
-/* Returns the variance of the mean of several runs' logarithms, by runs and by
- * what is known of each. */
+/* Returns the variance of the mean of several runs' logarithms, as the runs
+ * differ, and as each of them is known. */
 static struct runs_varied timings_varied(const struct timings_value *v,
 					 size_t n)
 {
@@ -317,7 +321,7 @@ static struct runs_varied timings_varied(const struct timings_value *v,
 	return out;
 }
 
-/* usual: of this side. */
+/* Returns the mean of n runs. usual: how numbers of this side vary. */
 static struct timings_mean timings_mean_of(const struct timings_value *v,
 					   size_t n,
 					   const struct runs_usual *usual)
@@ -345,8 +349,9 @@ static struct timings_mean timings_mean_of(const struct timings_value *v,
 	return m;
 }
 
-/* Returns what a side without any has at most, but for TIMINGS_NONE of all
- * cases: by Poisson's law, of bursts as large as those of the other side. */
+/* Returns the most that a side without any may have, with a probability of
+ * TIMINGS_NONE for more: by Poisson's law, in bursts as large as those of the
+ * other side. */
 static struct timings_mean timings_none(const struct timings_value *v, size_t n,
 					const struct timings_value *other,
 					size_t n_other)
@@ -366,7 +371,7 @@ static struct timings_mean timings_none(const struct timings_value *v, size_t n,
 	};
 }
 
-/* Returns the p-value of a change of one measure, and what is known of it. */
+/* Returns the p-value of a change of one measure, and fills in *c. */
 static double timings_test(const struct timings_value *v, const size_t runs[2],
 			   const struct runs_usual usual[2], double between,
 			   struct timings_change *c)
@@ -382,7 +387,7 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 	bool alone = !single && (runs[0] == 1 || runs[1] == 1);
 
 	if (alone) {
-		/* it varies as the other side does */
+		/* it is taken to vary as the other side does */
 		struct timings_mean *one = runs[0] == 1 ? &a : &b;
 		const struct timings_mean *many = runs[0] == 1 ? &b : &a;
 
@@ -392,7 +397,7 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 				(double)(runs[0] == 1 ? runs[1] : runs[0]));
 		one->df = 0;
 	}
-	/* of parts what is usual is known of others */
+	/* for parts, the usual variation comes from other recordings */
 	for (int i = 0; single && i < 2; i++) {
 		struct timings_mean *m = i ? &b : &a;
 		double times =
@@ -426,8 +431,8 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 	return p;
 }
 
-/* Returns how much of a part is as good as none in a run: as much as in the
- * longest one of its side, or runs without any would differ. */
+/* Returns how much of a part is as good as none in a run. It depends on the
+ * longest run of the side: otherwise runs without any would differ. */
 static double timings_little(const struct timings *t, size_t run)
 {
 	double most = 0;
@@ -442,8 +447,7 @@ static double timings_little(const struct timings *t, size_t run)
 	return TIMINGS_LITTLE * most;
 }
 
-/* Stores the numbers of a row in run i: of each measure. number[]: of its n
- * things. */
+/* Stores all measures of a row in run i. number: its n things. */
 static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 				const size_t *number, size_t n,
 				struct timings_value *v)
@@ -514,7 +518,7 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 	free_all(p->item, p->length, p->least, p->most, p->own, p->all);
 }
 
-/* Makes a row of a share that is tested. */
+/* Adds a row for a share, if that is tested. */
 static void timings_add_share_row(struct timings *t, size_t share)
 {
 	struct timings_share *c = &t->share[share];
@@ -535,12 +539,12 @@ static void timings_add_share_row(struct timings *t, size_t share)
 	*mem_add(t->row, t->n, t->cap) = r;
 }
 
-/* Stores what a share has of each run, of which row[] is what all of it has. A
- * CPU that is slower in one run, as next to others, is slower for all
- * functions: numbers are those which the share would have if the rest had the
- * same in each run; but of B no more than it has, as the rest may have become
- * less. What waits for memory may take as long on any CPU: numbers that vary
- * less within each side without that are as they are. */
+/* Stores how much a share has in each run; row: how much all of it has. A CPU
+ * that is slower in one run, next to others, is slower for all functions: so
+ * the numbers are those which the share would have if the rest had the same in
+ * each run; but in B no more than it has, as the rest may have become less.
+ * Waiting for memory may take as long on any CPU: numbers that vary less within
+ * each side without this correction are stored as they are. */
 static void timings_measure_share(struct timings *t,
 				  const struct timings_share *c,
 				  const struct timings_value *row,
@@ -548,8 +552,8 @@ static void timings_measure_share(struct timings *t,
 {
 	size_t id = (size_t)(c - t->share);
 	double rest_ns = 0, vary = 0;
-	/* of each side, of the logarithms of what it has, and next to the rest
-	 */
+	/* by side: means of the logarithms of the share, and of its ratio to
+	 * the rest */
 	double mean[2][2] = { { 0 } };
 	bool plain = false;
 
@@ -603,13 +607,13 @@ static void timings_measure_share(struct timings *t,
 	}
 }
 
-/* Stores the numbers of all rows in run i. */
+/* Stores the measures of all rows in run i. */
 static void timings_measure(struct timings *t, size_t i,
 			    struct timings_value *v)
 {
 	size_t n = t->run[i].item.n;
 	size_t *number OWNED = mem_new(n + 1, sizeof(*number));
-	/* of each row: in number[] */
+	/* by row: the end of its things in number[] */
 	size_t *end OWNED = mem_new(t->n + 1, sizeof(*end));
 	uint32_t row;
 
@@ -633,8 +637,8 @@ static void timings_measure(struct timings *t, size_t i,
 	}
 }
 
-/* Finds what is usual for each measure and side: by what it differs from run to
- * run. values: of all rows. */
+/* Finds how each measure usually varies from run to run, by side. values: of
+ * all rows. */
 static void timings_find_usual(const struct timings *t,
 			       const struct timings_value *values,
 			       struct runs_usual usual[TIMINGS_MEASURES][2])
@@ -685,10 +689,11 @@ COMPARE_FUNCTION_OF(
 				   timings_moved(&of->row[*x]))
 		?: compare_numbers(*x, *y));
 
-/* Finds for each row what most of what it has more in B comes from: what has
- * most of that, and least else in B, and is newest; of those as good as this
- * one the outermost function. If some are proved to have more, it is one of
- * these, and stays a row if the whole is not proved to. */
+/* Finds for each row which share explains most of its growth in B: it has most
+ * of that, and least elsewhere in B, and is newest; of those as good as the
+ * best, the outermost function. If some shares are proved to have more, it is
+ * one of these, and stays a row of its own if the whole is not proved to have
+ * more. */
 static void timings_find_mostly(struct timings *t)
 {
 	struct found {
@@ -724,7 +729,7 @@ static void timings_find_mostly(struct timings *t)
 			    (f->proved ? !proved
 				       : !(all > 0) || !(grew > all / 2)))
 				continue;
-			/* of both shares the harmonic mean */
+			/* harmonic mean of both parts */
 			double good = 2 * grew * grew / in_b[c->name] /
 				      (diff_larger(all, grew) + in_b[c->name]);
 			if (turn == 1)
@@ -771,8 +776,8 @@ void timings_find_run(const struct timings *t, bool others,
 	free(v);
 }
 
-/* Returns whether a measure of a part is judged: sums, and of some groups the
- * number, if several runs show how that varies. */
+/* Returns whether a measure of a part is judged: sums are, and for some groups
+ * the number, if several runs show how it varies. */
 static bool timings_judges(const struct timings *t, const struct timings_row *r,
 			   enum timings_measure m)
 {
@@ -786,7 +791,7 @@ void timings_judge(struct timings *t)
 	struct runs_usual usual[TIMINGS_MEASURES][2];
 	size_t used = 0, tests = 0;
 	double all[2] = { 0 };
-	/* of each word: on which sides it is a first key */
+	/* by word: on which sides it is a first key */
 	uint8_t *on = mem_new(t->words.n + 1, sizeof(*on));
 
 	for (size_t i = 0; i < t->n; i++)
@@ -837,7 +842,8 @@ void timings_judge(struct timings *t)
 					  (total[0] < TIMINGS_PART * all[0] &&
 					   total[1] < TIMINGS_PART * all[1]))))
 				continue;
-			/* of a side without any only their number is one */
+			/* of a row that one side lacks, only the number is
+			 * judged */
 			if (!timings_all(of, t->n_run) &&
 			    (m != TIMINGS_RATE || (r->n[0] && r->n[1]) ||
 			     !timings_all(of + (r->n[0] ? 0 : t->runs[0]),

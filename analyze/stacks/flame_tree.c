@@ -1,4 +1,4 @@
-/* flame_tree.c - many stacks merged into one tree of widths. */
+/* flame_tree.c - merges many stacks into one tree of widths. */
 #include "analyze/stacks/flame_tree.h"
 
 #include "analyze/stacks/label.h"
@@ -80,7 +80,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 				: flame_tree_weigh(t, id, weight, samples, err);
 }
 
-/* What one node is sorted by: parents in order, labels by their rank. */
+/* A node and what it is sorted by: parents in order, labels by their rank. */
 struct sort_key {
 	uint32_t parent, rank, node;
 };

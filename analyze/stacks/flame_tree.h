@@ -20,10 +20,10 @@ struct flame_node {
 	uint32_t label;
 	uint32_t parent;	 /* FLAME_NONE: the root, node 0 */
 	uint32_t depth;		 /* root: 0 */
-	uint32_t child, n_child; /* of flame_tree.child */
-	uint64_t weight;	 /* with all above it */
-	uint64_t self;		 /* ended here */
-	uint64_t samples;	 /* with all above it */
+	uint32_t child, n_child; /* range of flame_tree.child */
+	uint64_t weight;	 /* with that of all nodes above it */
+	uint64_t self;		 /* weight that ended here */
+	uint64_t samples;	 /* with those of all nodes above it */
 	uint64_t inferred;	 /* weight of flame_tree_infer() */
 };
 
@@ -33,39 +33,42 @@ struct flame_tree {
 	struct flame_node *node;
 	size_t n, cap;
 	uint32_t *child; /* nodes by (parent, order of labels) */
-	/* For flame_tree.c. */
-	uint32_t *place;    /* where a node stands in child[] */
+	/* for flame_tree.c only */
+	uint32_t *place;    /* by node: its index in child[] */
 	struct table index; /* (parent, label) to node */
 	uint64_t weight, samples;
 };
 
-/* labels are borrowed for the tree's life; the root is the label "all". */
+/* Returns a tree with the root "all", freed by flame_tree_free(). labels:
+ * borrowed until then. */
 struct flame_tree *flame_tree_new(struct labels *labels);
 void flame_tree_free(struct flame_tree *t);
-/* One stack, outermost label first (n 0: the root itself). -1 when the sum of
- * all weights leaves 64 bits; then the tree is of no use. */
+/* Adds one stack, outermost label first (n 0: the root itself). Returns 0, or
+ * -1 and *err if the sum of all weights exceeds 64 bits; then the tree is of no
+ * use. */
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err);
-/* The same in two steps: the node of labels above another one, which may be new
- * and is FLAME_NONE, with *err, if there are too many; and a weight that ends
- * there. */
+/* The same in two steps. The first returns the node of n labels above node id,
+ * which it may add, or FLAME_NONE and *err if there are too many; the second
+ * adds a weight that ends in a node. */
 uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
 			  const uint32_t *label, size_t n, struct err *err);
 int flame_tree_weigh(struct flame_tree *t, uint32_t id, uint64_t weight,
 		     uint64_t samples, struct err *err);
-/* The node of a stack that was added; FLAME_NONE: it was not. */
+/* Returns the node of a stack that was added; FLAME_NONE: it was not. */
 uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
 			 size_t n);
+/* Sums up the weights and sorts the children, once all stacks were added. */
 void flame_tree_finish(struct flame_tree *t);
 
-/* The node after `id` when a parent comes before its children, children in
- * order; FLAME_NONE after the last. skip: leave out what is above id. */
+/* Returns the node after `id`, with parents before their children, and these in
+ * order; FLAME_NONE after the last. skip: leaves out the nodes above id. */
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip);
-/* Is the border between the program and the kernel below this node: the first
- * kernel frame above a user frame, or above what stands for one that is
- * missing (with --reverse the first user frame above a kernel frame)? A
+/* Returns whether the border between the program and the kernel is below this
+ * node: it is the first kernel frame above a user frame, or above the mark of a
+ * missing one (with --reverse the first user frame above a kernel frame). A
  * drawing shows the seam at the root's side of the frame. */
 bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id);
-/* The child of a node with that label; FLAME_NONE: none. O(1). */
+/* Returns the child of a node with that label; FLAME_NONE: none. O(1). */
 uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 			     uint32_t label);

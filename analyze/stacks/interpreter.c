@@ -1,8 +1,8 @@
-/* interpreter.c - the rules by which frames are an interpreter's own.
+/* interpreter.c - the rules that decide which frames are an interpreter's own.
  *
- * Functions that run code of the language, or call between it and C, are its
- * own. Work of a library for the program (sorting, reading, a regular
- * expression) is not, because users want to see it. */
+ * Functions that run code of the language, or call between it and C, are the
+ * interpreter's own. Work of a library for the program (sorting, reading, a
+ * regular expression) is not, because users want to see it. */
 #include "analyze/stacks/interpreter.h"
 
 #include <fnmatch.h>

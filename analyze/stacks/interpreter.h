@@ -1,5 +1,5 @@
-/* interpreter.h - tells an interpreter's own frames from frames of the code
- * that it runs, by a table of rules.
+/* interpreter.h - distinguishes an interpreter's own frames from frames of the
+ * code that it runs, by a table of rules.
  *
  * A rule recognises a frame by its image and its name. It changes what flame
  * and report show, not the database. */
@@ -8,13 +8,14 @@
 #include <stdint.h>
 
 enum interpreter_mode {
-	INTERPRETER_KEEP,     /* show all frames unchanged */
-	INTERPRETER_MARK,     /* prefix its own with "[interpreter: python] " */
-	INTERPRETER_COLLAPSE, /* replace a run of its own with one such frame,
-			       * or none if the stack has frames of the code */
+	INTERPRETER_KEEP, /* show all frames unchanged */
+	INTERPRETER_MARK, /* prefix own frames with "[interpreter: python] " */
+	INTERPRETER_COLLAPSE, /* replace a run of own frames with one such
+			       * frame, or none if the stack has frames of the
+			       * code */
 };
 
-/* The words for them, "keep", "mark", "collapse"; ends with NULL. */
+/* Words of these modes, "keep", "mark", "collapse"; ends with NULL. */
 extern const char *const interpreter_words[];
 /* Returns the mode of a word; NULL: INTERPRETER_KEEP. */
 enum interpreter_mode interpreter_mode(const char *word);
@@ -33,7 +34,7 @@ struct interpreter_frame {
 /* Returns the set of interpreters that an image belongs to; jitted code may
  * belong to any. */
 uint32_t interpreters_of(const char *path, bool jit);
-/* Returns what a function of an image with that set is. */
+/* Returns what a function is. set: interpreters_of() its image. */
 struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
 					   const char *name);
 /* Returns the label of a language: "[interpreter: python]". */

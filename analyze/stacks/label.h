@@ -13,8 +13,8 @@ enum label_kind {
 	LABEL_INLINED,
 	LABEL_JIT,
 	LABEL_UNNAMED, /* code without a name: [libfoo.so], [unknown] */
-	LABEL_MISSING, /* stands for missing frames: [user: VERDICT],
-			* [kernel: hit_only] */
+	LABEL_MISSING, /* stands for missing frames: [user: VERDICT], [kernel:
+			* hit_only] */
 	LABEL_EXEC,    /* of a program that was executed after the sample */
 	LABEL_BOGUS,   /* a return address that no call returns to */
 	LABEL_WAIT,    /* the thread was off the CPU: [off-CPU: STATE] */
@@ -28,12 +28,13 @@ struct label {
 	const char *image; /* path; "" when there is none */
 	uint64_t off;	   /* of the function's start in the image */
 	bool has_off;
-	bool kernel;	     /* kernel code, named or not */
-	bool inlined;	     /* of an inlined function, whatever its kind */
-	const char *bogus;   /* a static word of the call-site check; NULL */
-	enum label_kind was; /* of LABEL_BOGUS: what it would be otherwise; not
-			      * compared */
-	/* For people: the short form of the name, and more of it where another
+	bool kernel;	   /* kernel code, named or not */
+	bool inlined;	   /* of an inlined function, whatever its kind */
+	const char *bogus; /* if bogus: a static word of the call-site check;
+			    * else NULL */
+	enum label_kind
+		was; /* for LABEL_BOGUS: its kind without that; not compared */
+	/* For people: the short form of the name, with more of it if another
 	 * name of the set has the same; NULL: the name. Borrowed from the set
 	 * for which labels_shorten() was called. */
 	const char *shown;
@@ -47,24 +48,24 @@ struct labels *labels_new(void);
 void labels_free(struct labels *l);
 /* Returns the id of an equal label, or of a new copy. O(1). */
 uint32_t labels_add(struct labels *l, const struct label *want);
-/* The same for a name that stands alone, of no image. */
+/* Does the same for a name without an image. */
 uint32_t labels_add_name(struct labels *l, enum label_kind kind,
 			 const char *name);
 /* Returns a label; valid until the next labels_add(). */
 const struct label *labels_get(const struct labels *l, uint32_t id);
 uint32_t labels_count(const struct labels *l);
-/* Returns the names that labels_shorten() tells from each other, for more than
- * those of the labels. */
+/* Returns the names that labels_shorten() keeps distinct, so that others than
+ * those of labels can be added. */
 struct shown_names *labels_names(struct labels *l);
-/* Gives all labels that are there so far a short name, unless full ones are
- * wanted. Copies of these labels, also in other sets, have it too. */
+/* Adds a short name to all labels so far, unless full names are wanted. Copies
+ * of these labels, also in other sets, have it too. */
 void labels_shorten(struct labels *l, const struct name_opts *o);
 /* Returns the name for people. */
 const char *label_shown(const struct label *l);
 /* Compares by name, not by what is shown of it, then kind, image and offset; 0
  * only for equal ids. */
 int label_compare(const struct label *a, const struct label *b);
-/* What names code that no file has, "[anon]": runtimes write it if told to. */
+/* How code that no file has, "[anon]", gets a name. */
 #define LABEL_GENERATED_ADVICE                                                 \
 	"the program names it in a perf map ('backstitch record --runtime' "   \
 	"for Java, Node and Python) or a jitdump ('perf inject --jit')"

@@ -19,6 +19,7 @@ struct label_facts {
 	const char *last; /* file of the last row: most rows repeat it */
 };
 
+/* Notes the source line of a label, or that it has several. */
 static void label_facts_add_line(struct label_facts *f, uint32_t label,
 				 const struct rows *r)
 {
@@ -54,8 +55,8 @@ static void add_build(struct label_fact *fact, const struct rows *r)
 	memcpy(fact->build, hex, sizeof(hex));
 }
 
-/* Frames of one place may differ in a flag, or be in files that differ in
- * nothing but the process that mapped them. */
+/* Counts a place of a label once. Frames of one place may differ in a flag, or
+ * be in files that differ only in the process that mapped them. */
 static void label_facts_add_place(struct label_facts *f, uint32_t label,
 				  const struct rows *r)
 {

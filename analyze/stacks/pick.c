@@ -72,7 +72,7 @@ static uint64_t bits_of(struct pick *p, uint32_t label)
 		return p->bits[label];
 
 	const char *name = labels_get(p->labels, label)->name;
-	/* "^helper$" is written without knowing that there are several */
+	/* a user writes "^helper$" without knowing that there are several */
 	char *base = mem_dup(name, short_name_base(name));
 	uint64_t bits = KNOWN;
 

@@ -1,4 +1,4 @@
-/* report_rows.c - the rows of report. */
+/* report_rows.c - makes the rows of report. */
 #include "analyze/stacks/report_rows.h"
 
 #include "analyze/names/thread_names.h"
@@ -11,12 +11,13 @@
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 
-/* Returns whether a function of the kernel is called by an interrupt only, so
- * that what it calls is not the work of the thread that was interrupted. */
+/* Returns whether only interrupts enter a function of the kernel, so that its
+ * callees are not work of the interrupted thread. */
 static bool interrupts_enter(const char *name)
 {
-	/* Names begin like this. x86 since Linux 5.8, before that, AArch64 and
-	 * s390x; a page fault is what the thread did, and is not among them. */
+	/* Names begin like this: x86 since Linux 5.8, before that, AArch64 and
+	 * s390x. A page fault is the thread's own work, and is not among them.
+	 */
 	static const char *const begin[] = {
 		"asm_sysvec_",
 		"asm_common_interrupt",
@@ -46,7 +47,7 @@ static bool interrupts_enter(const char *name)
 			 !strncmp(name, begin[i], strlen(begin[i])));
 }
 
-/* Of samples that hit the kernel only. */
+/* The class of samples that hit the kernel only. */
 #define NO_CLASS "no user stack"
 
 void report_rows_free(struct report_rows *r)
@@ -89,7 +90,7 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 
 	struct label l = *labels_get(r->names, id);
 
-	/* a function has one row, whether or not its frame can have been one */
+	/* a function has one row, even if some of its frames are bogus */
 	if (l.kind == LABEL_BOGUS)
 		l.kind = l.was;
 	l.bogus = NULL;
@@ -115,8 +116,8 @@ static struct report_row *row_for(struct report_rows *r,
 		KEY_DSO | KEY_SYM | KEY_INLINED | KEY_HITS | KEY_GAPS;
 
 	if (!(r->keys & ~code)) {
-		/* The label alone tells it. A search for it would take a third
-		 * of the time of a report. */
+		/* The label alone is the key. A lookup in the index would take
+		 * a third of the time of a report. */
 		mem_reach(r->row_of, r->n_row_of, r->cap_row_of,
 			  (size_t)key->label + 1);
 		if (!r->row_of[key->label]) {
@@ -177,15 +178,15 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	return key;
 }
 
-/* Returns whether a frame has a row. What is inlined follows the function that
- * it is in, which so becomes the innermost one. */
+/* Returns whether a frame has a row. Inlined code counts for the function that
+ * it is in, which may so become the innermost one. */
 static bool has_row(const struct report_rows *r, const struct label *l)
 {
 	return !l->inlined || r->keys & KEY_INLINED;
 }
 
-/* Returns whether a frame stands for a caller that is missing: in a table of
- * callers it has a row, but it is no function that was sampled. */
+/* Returns whether a frame stands for a missing caller: it has a row in a table
+ * of callers, but it is no function that was sampled. */
 static bool report_rows_is_gap(const struct label *l)
 {
 	return l->kind == LABEL_MISSING && !strcmp(l->name, STACK_NAMES_GAP);
@@ -207,7 +208,7 @@ static void report_rows_frames(const struct report_rows *r,
 	l->n = n;
 }
 
-/* Fills in the code of a key: the i-th frame of l. */
+/* Fills in the code of a key, from the i-th frame of l. */
 static void report_rows_key_code(struct report_rows *r,
 				 const struct label_list *l, size_t i,
 				 struct report_row *key)
@@ -218,8 +219,7 @@ static void report_rows_key_code(struct report_rows *r,
 		const struct code_frame *f = &c->frame[l->from[i].frame];
 		const struct code_where *at = &f->at;
 
-		/* what was inlined there and has no rows is still the code
-		 * that ran */
+		/* code that was inlined there, and has no rows, still ran */
 		if (l->from[i].inlined)
 			at = &c->inlined[f->inlined + l->from[i].inlined - 1];
 		else if (f->n_inlined && !(r->keys & KEY_INLINED))
@@ -258,7 +258,7 @@ static bool report_rows_interrupted(const struct report_rows *r,
 	return false;
 }
 
-/* key: of all but the code. */
+/* Counts a stack. key: all but the code; l: its frames. */
 static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 				    struct report_row key,
 				    const struct label_list *l, uint64_t weight,
@@ -313,7 +313,7 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 		*mem_add(r->stack, r->n_stack, r->cap_stack) = st;
 	r->weight += weight;
 	bool user = false;   /* a part of the user half is missing */
-	bool kernel = false; /* or of the kernel half */
+	bool kernel = false; /* a part of the kernel half is missing */
 	bool half = false;   /* no frame of the user half is known */
 	bool leaf = false;
 
@@ -343,7 +343,7 @@ void report_rows_add(struct report_rows *r, uint32_t group,
 }
 
 /* Counts a chain for the totals of its frames. Returns the row of the innermost
- * one, + 1; 0: there is none. */
+ * one + 1; 0: it has none. */
 static uint32_t report_rows_count_chain(struct report_rows *r,
 					const struct stacks_group *g,
 					uint32_t raw)
@@ -432,8 +432,8 @@ struct report_rows *report_rows_classed(struct stacks *s, int event,
 	return r;
 }
 
-/* Returns a label for what is known next, after a caller that is missing: it
- * must not be taken for a direct caller, or callee. */
+/* Returns a label for the known function next to a missing caller: it must not
+ * be taken for a direct caller or callee. */
 static uint32_t report_rows_behind_gap(struct report_rows *r, uint32_t next,
 				       bool callers)
 {
@@ -455,7 +455,7 @@ static uint32_t report_rows_behind_gap(struct report_rows *r, uint32_t next,
 	return next;
 }
 
-/* Returns the label of the rows of the frame next to func in the stack, or -1
+/* Returns the label of the row for the frame next to func in the stack, or -1
  * if func is not in it. */
 static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 			 const char *func, bool callers)
@@ -479,7 +479,7 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 
 	size_t next = callers ? at - 1 : at + 1;
 
-	/* such a frame is never the last one */
+	/* a gap is never the last frame */
 	if (report_rows_is_gap(labels_get(labels, l->label[next])))
 		return report_rows_behind_gap(
 			r,

@@ -1,8 +1,8 @@
 /* report_rows.h - the rows of report: the weight of each key by itself, and
  * together with its callees.
  *
- * A function is one of the compiled program, with what was inlined into it, as
- * perf report --no-inline counts; with KEY_INLINED inlined functions are
+ * A function is one of the compiled program, with the functions inlined into
+ * it, as perf report --no-inline counts; with KEY_INLINED inlined functions are
  * functions as well.
  *
  * A key counts once per sample, however often it is in the stack. The sum of
@@ -33,7 +33,7 @@ enum report_key {
 	KEY_INLINED = 1 << 8,	/* rows of inlined functions */
 	KEY_LINE = 1 << 9,	/* needs REPORT_LINE_PARTS of the code */
 	KEY_HITS = 1 << 10,	/* for report_rows.hit */
-	KEY_GAPS = 1 << 11,	/* a row of callers that are missing */
+	KEY_GAPS = 1 << 11,	/* a row for missing callers */
 	KEY_TRUST = 1 << 12,	/* needs the trust of report_rows_classed() */
 	KEY_FIELD = 1 << 13,	/* needs stacks_opts.field */
 	KEY_CGROUP = 1 << 14,	/* with KEY_FIELD: it is the cgroup */
@@ -45,47 +45,50 @@ enum report_key {
 
 /* Fields of keys that were not asked for are 0. */
 struct report_row {
-	uint32_t comm;	/* for report_label() */
+	uint32_t comm;	/* for report_label(); if only KEY_LINE is of code: only
+			 * of frames without a line */
 	uint32_t label; /* for report_label(); with KEY_LINE of frames without
 			 * a line, where no other key is of code */
-	uint32_t file;	/* for report_label(); the name is "": no line */
+	uint32_t file;	/* for report_label(); its name is "": no line */
 	uint32_t line;
 	int64_t pid, tid;
 	int32_t cpu;
-	uint32_t verdict, trust;  /* for report_label() */
-	uint32_t field;		  /* likewise */
-	uint64_t self, total;	  /* weight */
-	uint64_t least;		  /* of self: stacks_group.least */
+	uint32_t verdict, trust; /* for report_label() */
+	uint32_t field;		 /* likewise */
+	uint64_t self, total;	 /* weight */
+	uint64_t least; /* the certain part of self: stacks_group.least */
 	uint64_t n_self, n_total; /* samples */
-	uint64_t n_interrupt;	  /* with KEY_HITS: of n_total, with an
+	uint64_t n_interrupt;	  /* with KEY_HITS: part of n_total with an
 				   * interrupt in the stack */
-	uint64_t seen;		  /* the last group that was counted */
+	uint64_t seen;		  /* stamp of the last stack that was counted */
 };
 
-/* Counts the samples of an event, of all if it is -1. Borrows stacks until
- * report_rows_free(). */
+/* Counts the samples of an event, or of all events if it is -1. stacks are
+ * borrowed until report_rows_free() frees the result. */
 struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys);
-/* Likewise; borrows trust, of the same stacks, while it counts. */
+/* Does the same with KEY_TRUST; trust, of the same stacks, is borrowed for the
+ * call. */
 struct report_rows *report_rows_classed(struct stacks *s, int event,
 					unsigned int keys, struct trust *trust);
-/* Makes rows of code, without a sample; labels are borrowed until
+/* Makes rows of code, without a sample. labels are borrowed until
  * report_rows_free(), and keys has no key of threads. */
 struct report_rows *report_rows_empty(const struct labels *labels,
 				      unsigned int keys);
-/* Counts samples of one stack, outermost frame first. Labels of threads are
- * not counted, nor inlined ones without KEY_INLINED. group: where they are
- * from, for report_rows.hit. */
+/* Counts samples of one stack, outermost frame first. Labels of threads are not
+ * counted, nor inlined ones without KEY_INLINED. group: goes to
+ * report_rows.hit. */
 void report_rows_add(struct report_rows *r, uint32_t group,
 		     const struct label_list *l, uint64_t weight,
 		     uint64_t samples);
 void report_rows_free(struct report_rows *r);
 /* Sorts by self or by total, largest first; equal rows by name. */
 void report_rows_sort(struct report_rows *r, bool by_total);
+/* Returns a label of the rows, borrowed. */
 const struct label *report_label(const struct report_rows *r, uint32_t i);
 #define REPORT_NONE UINT32_MAX
-/* Returns the row, of rows of code only, that the frames with a label count
- * for; REPORT_NONE if there is none. No report_rows_sort() before it. */
+/* Returns the row for which frames with a label count, if all keys are of code;
+ * REPORT_NONE if there is none. Call it before report_rows_sort(). */
 uint32_t report_rows_of_label(struct report_rows *r, uint32_t label);
 
 /* The samples of a group that count for the self or the total of a row. */
@@ -94,21 +97,23 @@ struct report_hit {
 	bool self;
 };
 
-/* A stack that was counted with KEY_HITS: its hits are those before `end`, from
- * the end of the stack before; outermost first, the last one is of self. */
+/* A stack that was counted with KEY_HITS: its hits end before `end`, and begin
+ * where those of the stack before end; outermost first, the last one is of
+ * self. */
 struct report_stack {
 	size_t end;
 	uint64_t weight, samples;
-	uint32_t leaf; /* row of the innermost user function; REPORT_NONE */
+	uint32_t leaf; /* row of the innermost user function; REPORT_NONE: none
+			*/
 	bool lacks;    /* a caller is missing: it has a gap (see
 			* stack_names_opts.gaps), a bogus frame, or one user
 			* function only */
 };
 
-/* Samples of which a part of the stack is not known. */
+/* Numbers of samples whose stack is not completely known. */
 struct report_missing {
-	uint64_t half;	 /* nothing is known of the user half */
-	uint64_t leaf;	 /* of these, how many were taken in user code */
+	uint64_t half;	 /* nothing of the user half is known */
+	uint64_t leaf;	 /* of these, those taken in user code */
 	uint64_t user;	 /* a part of the user half, or all of it, is missing */
 	uint64_t kernel; /* a part of the kernel half is missing */
 };
@@ -124,30 +129,30 @@ struct report_rows {
 	size_t n_hit, cap_hit;
 	struct report_stack *stack;
 	size_t n_stack, cap_stack;
-	/* For report_rows.c. */
-	struct stacks *stacks;	    /* NULL: of code only */
+	/* for report_rows.c only */
+	struct stacks *stacks;	    /* NULL: made by report_rows_empty() */
 	const struct labels *names; /* of the frames */
-	struct trust *trust;	    /* while samples are counted by class */
+	struct trust *trust;	    /* set while samples are counted by class */
 	unsigned int keys;
 	struct labels *labels; /* names of rows */
 	uint32_t *row_label; /* label of rows + 1 by label of stacks; 0: not yet
-				known */
+			      * known */
 	size_t n_label, cap_label;
-	/* With keys of code only: row + 1 by its label, 0: none. With others,
-	 * index has the rows. Both until row[] is sorted. */
+	/* If all keys are of code: row + 1 by label, 0: none. Otherwise index
+	 * has the rows. Both until row[] is sorted. */
 	uint32_t *row_of;
 	size_t n_row_of, cap_row_of;
-	uint32_t *row_of_frame; /* by frame of plain stacks: row + 1, 0: none */
+	uint32_t *row_of_frame; /* row + 1 by frame of plain stacks, 0: none */
 	struct intern index;
 	uint64_t stamp; /* of the last stack that was counted */
 };
 
 /* Returns the callers of `func` (of its outermost frame in each stack) or its
  * callees (of its innermost frame): rows with `total` only, whose sum is the
- * weight of `func`. Its own weight is the row "[self]"; where it has no caller,
- * the row is "[nobody]"; where the caller is missing, "[caller missing] < NAME"
- * with the next function that is known, for callees "[caller missing] > NAME".
- * keys: KEY_INLINED, or 0. */
+ * weight of `func`. The weight without callees is the row "[self]"; if func has
+ * no caller, the row is "[nobody]"; if the caller is missing, "[caller missing]
+ * < NAME" with the next function that is known, for callees "[caller missing] >
+ * NAME". keys: KEY_INLINED, or 0. */
 struct report_rows *report_around_new(struct stacks *s, int event,
 				      const char *func, bool callers,
 				      unsigned int keys);

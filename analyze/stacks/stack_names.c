@@ -1,4 +1,4 @@
-/* stack_names.c - all stacks of a database as labels. */
+/* stack_names.c - makes labels for all stacks of a database. */
 #include "analyze/stacks/stack_names.h"
 
 #include "analyze/samples/code.h"
@@ -16,18 +16,18 @@
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-/* A function of a frame: its label, and whether an interpreter's. */
+/* A function of a frame: its label, and whether it is an interpreter's own. */
 struct named_function {
 	uint32_t label;
 	struct interpreter_frame interp;
-	bool left_out; /* of a library, and inlined */
+	bool left_out; /* inlined, and of a library that is folded */
 	bool inlines;  /* others are inlined into it */
 };
 
 struct named_image {
 	const char *path;
 	char *short_name;	   /* "[libc.so.6]" */
-	struct matched_image same; /* of a comparison */
+	struct matched_image same; /* in a comparison */
 	uint32_t interpreters;
 };
 
@@ -40,7 +40,7 @@ struct stack_names {
 	struct named_image *image;
 	struct named_function *frame;
 	struct named_function *inline_at;
-	struct interpreter_frame *what; /* of the stack at hand */
+	struct interpreter_frame *what; /* by frame of the current stack */
 	size_t cap_what;
 	struct arena text;
 };
@@ -114,8 +114,8 @@ static uint32_t add_function_label(struct stack_names *sn,
 	return id;
 }
 
-/* Returns the name with what tells the function from others of its name, to be
- * freed. */
+/* Returns a name with what distinguishes the function from others of that name;
+ * the caller frees it. */
 static char *stack_names_distinct(const struct stack_names *sn,
 				  const char *name, const char *apart)
 {
@@ -186,7 +186,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 	free(name);
 }
 
-/* Makes the label of the k-th inlined function, which is in that frame. */
+/* Makes the label of the k-th inlined function, which is inside that frame. */
 static void name_inlined(struct stack_names *sn, size_t frame, uint32_t k)
 {
 	const struct code_where *at = &sn->code->inlined[k];
@@ -318,7 +318,7 @@ void label_list_reverse(struct label_list *l, size_t from)
 	}
 }
 
-/* Returns the same label with another kind. */
+/* Returns the id of the same label with another kind. */
 static uint32_t label_as_kind(struct stack_names *sn, uint32_t id,
 			      enum label_kind kind, const char *bogus)
 {
@@ -337,9 +337,9 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
 
-/* Returns the position of the innermost bogus frame of a chain; 0: none.
- * Chains that were unwound by tables hold no return addresses that need the
- * check, though they may share a stack with one that does. */
+/* Returns the position of the innermost bogus frame of a chain; 0: none. A
+ * chain that was unwound by tables has no return addresses to check, though it
+ * may share a stack with one that has. */
 static uint32_t first_bogus_frame(const struct stack_names *sn, uint32_t raw)
 {
 	const struct code_chain *c = code_chain_at(sn->code, raw);
@@ -405,7 +405,8 @@ static void collapse_interpreters(struct stack_names *sn,
 	out->n = n;
 }
 
-/* Returns the label of a function of f, which no call returns to if bogus. */
+/* Returns the label of a function of f, as a bogus one if bogus and no call
+ * returns to f. */
 static uint32_t bogus_or_not(struct stack_names *sn, uint32_t label,
 			     const struct code_frame *f, bool bogus)
 {
@@ -447,7 +448,8 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		bool bogus = first && pos >= first;
 
 		from.frame = l->frame;
-		/* f is far away in memory, own is near */
+		/* own->inlines saves a look at f, which is far away in memory
+		 */
 		for (uint32_t i = 0; own->inlines && i < f->n_inlined; i++) {
 			const struct named_function *in =
 				&sn->inline_at[f->inlined + i];

@@ -1,4 +1,4 @@
-/* stack_names.h - all stacks of a database as labels.
+/* stack_names.h - makes labels for all stacks of a database.
  *
  * Memory is bounded by the number of distinct images, frames and functions, not
  * of samples. */
@@ -25,30 +25,29 @@ struct stack_names_opts {
 	bool inlined; /* with inlined functions (CODE_INLINED) */
 	bool bogus;   /* frames that the call-site check found bogus get
 		       * LABEL_BOGUS (CODE_BOGUS, CODE_WRONG) */
-	bool gaps;    /* the caller that a chain lacks is a frame
-		       * STACK_NAMES_GAP, if the chain goes on after it
-		       * (CODE_CALLERS) */
-	const struct homonyms *homonyms; /* of the code; NULL: functions of one
-					  * name and image are told apart by
-					  * offset only */
-	struct matching *match; /* labels of a comparison: what is the same on
-				 * both sides has the same label; NULL: labels
-				 * of one recording */
-	bool inlined_same;	/* of a comparison: inlined or not is the same,
-				 * as another build inlines other functions */
-	int side;		/* which one this is, 0 or 1 */
+	bool gaps; /* if a chain lacks a caller and goes on after it, the caller
+		    * is a frame STACK_NAMES_GAP (CODE_CALLERS) */
+	const struct homonyms
+		*homonyms; /* of the code; NULL: functions of one name and image
+			    * are distinguished by offset only */
+	struct matching
+		*match; /* labels of a comparison: equal code of both sides has
+			 * the same label; NULL: labels of one recording */
+	bool inlined_same; /* in a comparison: inlined or not is the same, as
+			    * another build inlines other functions */
+	int side;	   /* which side this is, 0 or 1 */
 };
 
-/* Makes the labels of c, which is borrowed, as are opts.match and
- * opts.homonyms, and needs the parts CODE_NAMES and CODE_CHAINS. Returns NULL
- * and *err if an option of the user is wrong. */
+/* Makes the labels of c, which needs the parts CODE_NAMES and CODE_CHAINS. c,
+ * labels, o->match and o->homonyms are borrowed. Returns NULL and *err if an
+ * option of the user is wrong. */
 struct stack_names *stack_names_new(const struct known_code *c,
 				    struct labels *labels,
 				    const struct stack_names_opts *o,
 				    struct err *err);
 void stack_names_free(struct stack_names *sn);
 
-/* Where in struct known_code a label is from. frame 0: the label stands for
+/* Where in struct known_code a label comes from. frame 0: it stands for
  * something that is not in the chain. */
 struct label_from {
 	uint32_t frame;
@@ -83,13 +82,13 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
  * that was not recorded but inferred. */
 bool stack_names_inferred(const struct stack_names *sn,
 			  const struct label_from *from);
-/* Returns whether each frame of a raw chain has one label, which
- * stack_names_label() tells, and stack_names_get() appends nothing else. */
+/* Returns whether each frame of a raw chain has one label, that of
+ * stack_names_label(), and stack_names_get() appends nothing else. */
 bool stack_names_plain(const struct stack_names *sn, uint32_t raw);
 /* Returns whether the chain has a bogus frame; false if those were not loaded.
  */
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);
-/* Stores the label of a frame's function that is not inlined. Returns false if
+/* Stores the label of a frame's function, not of inlined ones. Returns false if
  * there is no such frame. */
 bool stack_names_label(const struct stack_names *sn, int64_t frame,
 		       uint32_t *label);

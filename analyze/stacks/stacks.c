@@ -1,5 +1,5 @@
-/* stacks.c - the samples of a database in groups, one by one or as the sums
- * that the database has. */
+/* stacks.c - reads the samples of a database into groups, one by one or as the
+ * sums that the database has. */
 #include "analyze/stacks/stacks.h"
 
 #include "analyze/names/homonyms.h"
@@ -28,8 +28,8 @@
  * groups. */
 
 /* A group names stacks; what is drawn of a stack also depends on how it was
- * recorded, which its raw chains tell. So each stack of a group becomes a raw
- * chain that has this stack and an end that fits the group's mark (see
+ * recorded, which only its raw chains show. So each stack of a group becomes a
+ * raw chain that has this stack and an end that fits the group's mark (see
  * stitch/verdict.h). All chains with the same stack and the same end are drawn
  * alike, so that one of them is enough. If two fit that are drawn differently,
  * or none does, the groups are of no use. */
@@ -47,24 +47,24 @@ struct stack_sum {
 
 struct stack_sums {
 	const struct known_code *code;
-	uint32_t *chain[UNWIND_N]; /* by stack: the first that ended so; 0:
-				    * none; NULL: no chain ended so */
+	uint32_t *chain[UNWIND_N]; /* by end and stack: the first chain with
+				    * both; 0: none; NULL: no chain ended so */
 	struct stack_sum *sum;
 	size_t n, cap;
 	uint64_t samples;
-	bool unsound; /* a row is no sum that can be used */
+	bool unsound; /* a row cannot be used as a sum */
 };
 
-/* Returns the first chain of the stack that ended so, or 0. */
+/* Returns the first chain of a stack with that end, or 0. */
 static uint32_t stack_sums_of(const struct stack_sums *s, size_t ended,
 			      int64_t stack)
 {
 	return s->chain[ended] ? s->chain[ended][stack] : 0;
 }
 
-/* Returns a chain that a half of a group can be: with its stack, and an end
- * that its mark allows. Returns 0 if there is none, or two that are drawn
- * differently. */
+/* Returns a chain that can stand for a half of a group: it has its stack, and
+ * an end that its mark allows. Returns 0 if there is none, or two that are
+ * drawn differently. */
 static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 				 int64_t mark)
 {
@@ -74,11 +74,11 @@ static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 
 	if (stack < 1 || (uint64_t)stack >= s->code->n_stack)
 		return 0;
-	/* this mark names the one end that it allows */
+	/* this mark allows only one end */
 	if (mark > MARK_ENDED + UNWIND_OUTERMOST &&
 	    mark < MARK_ENDED + UNWIND_N)
 		return stack_sums_of(s, (size_t)(mark - MARK_ENDED), stack);
-	/* MARK_EXEC does not tell the end; no mark: the stack is complete, by
+	/* MARK_EXEC leaves the end open; no mark: the stack is complete, by
 	 * frame pointers or by unwinding */
 	if (mark == MARK_EXEC)
 		last = UNWIND_N - 1;
@@ -97,7 +97,7 @@ static uint32_t stack_sums_chain(const struct stack_sums *s, int64_t stack,
 	return recorded ? recorded : unwound;
 }
 
-/* Returns false if the group is no sum that can be used. */
+/* Adds a group. Returns false if it cannot be used as a sum. */
 static bool stack_sums_add(struct stack_sums *s, const struct store_group *g)
 {
 	int64_t mark = g->mark;
@@ -139,9 +139,9 @@ static int stack_sums_take(void *arg, const struct store_group *g,
 }
 
 /* Reads the groups; code needs CODE_CHAINS. Returns 1 and the groups, which the
- * caller frees; 0 if the samples themselves have to be read: the groups do not
- * tell what was recorded of a stack, or do not add up to the samples; or -1 and
- * *err. */
+ * caller frees; 0 if the samples themselves have to be read, because the groups
+ * do not show how a stack was recorded, or do not add up to the samples; or -1
+ * and *err. */
 static int stack_sums_read(struct store *db, const struct known_code *code,
 			   struct stack_sum **sums, size_t *n, struct err *err)
 {
@@ -192,8 +192,8 @@ uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
 	return id;
 }
 
-/* Events with the same name in several captures are one event. Ids count from
- * 1. */
+/* Reads the events. Events with the same name in several captures are one. Ids
+ * count from 1. */
 static int stacks_read_events(struct stacks *s, struct store *db,
 			      struct err *err)
 {
@@ -352,7 +352,8 @@ bool stacks_group_of(const struct stacks *s, const struct event_row *e,
 	return true;
 }
 
-/* r: the row that has its weight or its field, if one is asked for. */
+/* Counts an event, if it is a sample. r: the row with its weight or field, if
+ * one is asked for. */
 static int stacks_take_event(struct stacks *s, const struct event_row *e,
 			     const struct rows *r, struct err *err)
 {
@@ -412,7 +413,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 	return stacks_take_event(s, &e, r, err);
 }
 
-/* Reads all samples, which takes a third of the time with a condition. */
+/* Reads all samples, in a third of the time that a condition takes. */
 static int stacks_read_all(struct stacks *s, struct store *db, struct err *err)
 {
 	struct events *ev = events_open(db, s->o.filter, EVENTS_FEW, err);
@@ -426,7 +427,7 @@ static int stacks_read_all(struct stacks *s, struct store *db, struct err *err)
 	return rc;
 }
 
-/* Adds samples of a type of event, if it is of one that is read. */
+/* Adds samples of a type of event, if that is an event of samples. */
 static void stacks_add_sum(struct stacks *s, int64_t type,
 			   struct stacks_group *g)
 {
@@ -439,7 +440,7 @@ static void stacks_add_sum(struct stacks *s, int64_t type,
 	stacks_add(s, g);
 }
 
-/* Reads the sums of a server. */
+/* Reads the sums that a server sent. */
 static int stacks_read_served(struct stacks *s, struct store *db,
 			      struct err *err)
 {
@@ -473,8 +474,8 @@ int stacks_served(struct store *db, struct err *err)
 	return rows_end(r, err) ? -1 : here;
 }
 
-/* Reads the least that tells the groups: the sums of a server, those of the
- * database, or else each sample. */
+/* Reads the groups from the smallest source that has them: the sums of a
+ * server, those of the database, or else each sample. */
 static int stacks_load_groups(struct stacks *s, struct store *db,
 			      struct err *err)
 {
@@ -489,8 +490,8 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	if (o->no_groups)
 		return 0;
 	if (o->summed) {
-		/* Finds the first comm of each name, which stands for all
-		 * threads of it. */
+		/* finds the first comm of each name, which stands for all its
+		 * threads */
 		struct intern names = { 0 };
 		uint32_t *named = mem_new(s->n_comm, sizeof(*named));
 		size_t n = 0;
@@ -516,7 +517,8 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	if (ret)
 		return stacks_read_served(s, db, err);
 	if (!each) {
-		/* the sums of samples; 0: they are of no use */
+		/* the sums of samples; if stack_sums_read() returns 0, they are
+		 * of no use */
 		struct stack_sum *sum;
 		size_t n;
 
@@ -632,8 +634,9 @@ const struct stacks_group *stacks_next(const struct stacks *s, int event,
 	return i < s->n_group ? &s->group[i] : NULL;
 }
 
-/* Compares by what can be hot, then by stacks: where all events weigh 1, the
- * most frequent one may have no stacks. */
+/* Returns whether a is better to show than b: tracepoints come last, as they
+ * cannot be hot; then those without stacks: if all events weigh 1, the most
+ * frequent one may have none. */
 static bool stacks_is_better(const struct stacks_event *a,
 			     const struct stacks_event *b)
 {
@@ -676,7 +679,7 @@ int stacks_whole(const struct stacks *s, int event, const char *path,
 		if (event >= 0 && i != (size_t)event)
 			continue;
 		*samples += e->samples;
-		/* that of an event is UINT64_MAX if it is more */
+		/* the weight of an event is UINT64_MAX if it is more */
 		*weight = saturating_add(*weight, e->weight);
 	}
 	if (*weight == UINT64_MAX)
@@ -712,7 +715,7 @@ int stacks_choose(const struct stacks *s, const char *doing, char **note)
 			doing, used);
 		event = -1;
 	} else if (used >= 2) {
-		/* Writes which event is chosen, and which ones are left out. */
+		/* writes which event is chosen, and which ones are left out */
 		const char *sep = "left out: ";
 		size_t n = 0;
 
@@ -802,7 +805,7 @@ const char *stacks_missing(int64_t verdict, int64_t uraw)
 {
 	if (!verdict || uraw)
 		return NULL;
-	/* earlier versions stored this verdict for empty ones */
+	/* earlier versions stored this verdict for empty requests */
 	return stacks_verdict(verdict == REQ_MATCHED ? REQ_EMPTY : verdict);
 }
 

@@ -27,7 +27,7 @@ void calls_free(struct calls *c)
 	free_all(c->node, c->stack, c->spare, c->of, c);
 }
 
-/* Counts a stack, of which s has what is after the node. */
+/* Counts a stack for a node; s has the part of the stack after the node. */
 static void calls_count_stack(struct calls_node *nd,
 			      const struct calls_stack *s)
 {
@@ -113,7 +113,7 @@ struct sums_stack {
 	uint64_t weight, samples;
 };
 
-/* Returns the labels from that one on; NULL if no stack has any. */
+/* Returns the labels from index `at` on; NULL if no stack has any. */
 static uint32_t *sums_from(const struct sums *s, size_t at)
 {
 	return s->label.label ? s->label.label + at : NULL;
@@ -128,7 +128,7 @@ struct sums *sums_load(struct store *db, const char *path,
 	};
 	struct sums *s = mem_new(1, sizeof(*s));
 	struct trust *t = NULL;
-	char *note = NULL; /* sums_event() says which it is */
+	char *note = NULL; /* not shown: sums_event() names the event */
 
 	s->stacks = stacks_load(db, &o, err);
 	if (s->stacks && more(db, path, filter, s->stacks, err)) {
@@ -208,7 +208,7 @@ static struct calls *sums_calls(const struct sums *s, int step)
 	return calls_new(s->all, labels_count(s->labels), step);
 }
 
-/* Adds n labels of a stack, from label[at] on. */
+/* Adds a stack: n of its labels, from label[at] on. */
 static void sums_add(struct calls *c, const struct sums *s,
 		     const struct sums_stack *st, size_t at, size_t n)
 {
@@ -227,7 +227,7 @@ struct calls *sums_tree(const struct sums *s)
 	return c;
 }
 
-/* Returns how many of the labels in front of label[at] are its callers. */
+/* Returns how many of the labels before label[at] are its callers. */
 static size_t sums_above(const struct sums *s, const uint32_t *label, size_t at)
 {
 	size_t n = at;

@@ -1,6 +1,6 @@
 /* sums.h - the samples that view shows: their stacks, the rows of their
- * functions, and trees of calls that grow where somebody looks. All is as
- * report -g counts it. */
+ * functions, and trees of calls that are made as users open them. All is
+ * counted as by report -g. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct sums {
 	struct stacks *stacks;
 	int event;	  /* -1: all, added up */
 	uint32_t all;	  /* label of roots */
-	uint32_t *row_of; /* by label: the row that it counts for */
+	uint32_t *row_of; /* by label: the row for which it counts */
 	struct sums_stack *stack;
 	size_t n, cap;
 	struct label_list label;
@@ -41,17 +41,18 @@ struct sums *sums_load(struct store *db, const char *path,
 		       struct err *err);
 void sums_free(struct sums *s);
 
+/* Returns the name of the event, borrowed. */
 const char *sums_event(const struct sums *s);
-/* Returns what they are: "sample", or "call" of a tracer. */
+/* Returns the word for its samples: "sample", or "call" of a tracer. */
 const char *sums_word(const struct sums *s);
 /* Returns how many other events have samples. */
 size_t sums_other_events(const struct sums *s);
 
-/* The next functions return trees, which the caller frees before the sums. This
- * one: of all stacks, from their outermost frames. */
+/* The next three functions return trees, which the caller frees before the
+ * sums. This one has all stacks, from their outermost frames. */
 struct calls *sums_tree(const struct sums *s);
-/* Of the stacks with a function, by its row: what is above its outermost frame,
- * nearest first, or below its innermost one. */
+/* The stacks with a function, by its row: the callers of its outermost frame,
+ * nearest first, or the callees of its innermost one. */
 struct calls *sums_callers(const struct sums *s, size_t row);
 struct calls *sums_callees(const struct sums *s, size_t row);
 /* Returns the weight of the stacks with a frame whose name has the text. */
@@ -59,25 +60,25 @@ uint64_t sums_find(const struct sums *s, const char *text);
 /* Returns whether the name of a label has the text. */
 bool sums_has(const struct label *l, const char *text);
 
-/* A node is the stacks that begin alike. calls_split() makes the nodes below
- * it, which costs as much as it has stacks; what is not opened costs nothing.
- */
+/* A node stands for all stacks that begin alike. calls_split() makes the nodes
+ * below it, which costs as much as it has stacks; nodes that are not opened
+ * cost nothing. */
 
 #define CALLS_NONE UINT32_MAX
 
 struct calls_node {
-	uint32_t label;	 /* of frames; that of the root is the caller's */
-	uint32_t parent; /* CALLS_NONE: the root, node 0 */
-	uint32_t depth;	 /* root: 0 */
+	uint32_t label;		 /* as in label[]; the caller's for the root */
+	uint32_t parent;	 /* CALLS_NONE: the root, node 0 */
+	uint32_t depth;		 /* root: 0 */
 	uint32_t child, n_child; /* nodes, heaviest first; once it is split */
 	size_t first, n;	 /* its stacks */
 	uint64_t weight, samples;
-	uint64_t self; /* weight of those that end here */
-	bool goes_on;  /* some do not */
+	uint64_t self; /* weight of the stacks that end here */
+	bool goes_on;  /* some stacks do not end here */
 	bool is_split;
 };
 
-/* A stack that goes from label[0] on, by step 1 or -1, n labels. */
+/* A stack of n labels that begins at label[0], by step 1 or -1. */
 struct calls_stack {
 	const uint32_t *label; /* not looked at if n is 0 */
 	size_t n;
@@ -85,21 +86,22 @@ struct calls_stack {
 };
 
 struct calls {
-	struct calls_node *node; /* moved by the next split */
+	struct calls_node *node; /* calls_split() moves them */
 	size_t n_node;
-	/* for calls.c only */
+	/* for sums.c only */
 	size_t cap_node;
 	int step;
 	struct calls_stack *stack; /* those of a node lie side by side */
 	size_t n, cap;
 	struct calls_stack *spare; /* room to sort them */
-	uint32_t *of; /* while a node is split: its child + 1, by label */
+	uint32_t *of; /* by label, while a node is split: its child + 1 */
 };
 
-/* labels: how many there are, for calls_add(); step: of all stacks. */
+/* Returns a tree, freed by calls_free(). root: label of the root; labels: how
+ * many there are, for calls_add(); step: of all stacks. */
 struct calls *calls_new(uint32_t root, uint32_t labels, int step);
 void calls_free(struct calls *c);
-/* Adds a stack, whose labels are borrowed; before the first split. */
+/* Adds a stack, whose labels are borrowed. Call it before the first split. */
 void calls_add(struct calls *c, const struct calls_stack *s);
 /* Makes the nodes below a node, if there are none yet, and returns it. */
 const struct calls_node *calls_split(struct calls *c, uint32_t id);

@@ -1,12 +1,11 @@
 /* trust.c - how far the user stacks of samples can be trusted: the samples of
  * each class.
  *
- * View internal_trust_class says the class of each kind of samples: those with
+ * View internal_trust_class has the class of each kind of samples: those with
  * equal event, fate, judgement of the stack, cause, and number of frames. Here
- * each group of samples finds its kind, so that a sentence can be of any of
- * them. Events that take no user stacks are named only where no event takes
- * any: a recorder of tracepoints is often asked for the stacks of a few of
- * them. */
+ * each group of samples finds its kind, so that a sentence can be about any
+ * groups. Events that take no user stacks are named only if no event takes any:
+ * a recorder of tracepoints is often asked for the stacks of a few of them. */
 #include "analyze/stacks/trust.h"
 
 #include <inttypes.h>
@@ -27,7 +26,7 @@
 #include "symbolize/unwind/frame_share.h"
 
 #define DEEPEST 200
-/* Images with larger ids are none. */
+/* Images with larger ids are ignored. */
 #define IMAGES_MAX (1 << 24)
 
 const struct trust_word trust_words[] = {
@@ -47,7 +46,7 @@ const struct trust_word *trust_word(const char *name)
 	return w;
 }
 
-/* Returns REMEDY_NONE for a text that is none of ours. */
+/* Returns the remedy with that text; REMEDY_NONE: there is none. */
 static enum trust_remedy trust_remedy_of(const char *text)
 {
 	unsigned int i = REMEDIES - 1;
@@ -82,7 +81,8 @@ static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 		raise_to(t->buffers, loss_buffer_megabytes(rows_text(
 					     r, TRUST_CLASSES_CMDLINE)));
 		t->record |= rows_int(r, TRUST_CLASSES_RECORD) > 0;
-		/* of a server whose rows an earlier version sent */
+		/* rows that a server of an earlier version sent have no class
+		 */
 		t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
 		*rule = (struct trust_rule){
 			.key = {
@@ -111,8 +111,8 @@ static void trust_add_end(struct trust *t, const char *function, int64_t all)
 	};
 }
 
-/* Reads the functions in which stacks end early, as they set no frame pointer:
- * of each stack, or of all samples. */
+/* Reads the functions in which stacks end early because they set no frame
+ * pointer: by stack or, without code, for all samples. */
 static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 {
 	int64_t image = 0;
@@ -151,7 +151,7 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Sets of which stacks a dump would end early, and how deep they are. */
+/* Finds which stacks a dump would end early, and how many bytes they have. */
 static void trust_find_dump_ends(struct trust *t, const bool *leaf,
 				 const bool *switches, const uint32_t *bytes)
 {
@@ -174,7 +174,7 @@ static void trust_find_dump_ends(struct trust *t, const bool *leaf,
 	free(passed);
 }
 
-/* Reads in which frames a dump would end. Nothing is read of a database without
+/* Reads in which frames a dump would end. Does nothing for a database without
  * such samples, or one that was made before they were counted. */
 static int trust_load_dump_ends(struct trust *t, struct store *db,
 				struct err *err)
@@ -271,7 +271,7 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* A column of whole numbers, by id: 0 where there is no row. */
+/* A column of whole numbers, by id: 0 if there is no row. */
 struct trust_column {
 	uint32_t *at;
 	size_t n, cap;
@@ -305,10 +305,10 @@ static uint32_t trust_column_of(const struct trust_column *c, int64_t id)
 	return id > 0 && (uint64_t)id < c->n ? c->at[id] : 0;
 }
 
-/* Where the samples of a database are, for those that are unproved. */
+/* Where the samples of a database are, to count those in unproved files. */
 struct trust_places {
 	struct trust *t;
-	struct trust_column stack, frame; /* their frame, and image */
+	struct trust_column stack, frame; /* frame by stack, image by frame */
 };
 
 static void trust_tally_file(struct trust *t, uint32_t image, uint64_t n)
@@ -341,7 +341,7 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	struct trust_places p = { .t = t };
 	int rc = 0;
 
-	/* where each is matters only if some files are unproved */
+	/* the places matter only if some files are unproved */
 	if (t->n_file_of &&
 	    (trust_read_column(db, "stack", "frame", &p.stack, err) ||
 	     trust_read_column(db, "frame", "image", &p.frame, err)))
@@ -352,8 +352,8 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	return rc;
 }
 
-/* Looks for a process that has the file which ran at its path, as those of a
- * container have while they live. */
+/* Looks for a process that still has the file that ran at its path, as those of
+ * a container have while they live. */
 static int trust_find_root(struct trust *t, struct store *db, int64_t image,
 			   struct err *err)
 {
@@ -378,7 +378,8 @@ static int trust_find_root(struct trust *t, struct store *db, int64_t image,
 	return rows_end(r, err);
 }
 
-/* Without code, counts all samples of the database. */
+/* Reads which files are unproved, or gone. Without code, also counts all
+ * samples of the database. */
 static int trust_read_unproved(struct trust *t, struct store *db,
 			       struct err *err)
 {
@@ -417,8 +418,8 @@ struct trust *trust_new(struct store *db, const struct known_code *code,
 	int served = code ? stacks_served(db, err) : 0;
 
 	t->code = code;
-	/* sums of a server tell the classes of its samples, not of which stack
-	 * each is */
+	/* sums of a server have the classes of its samples, not the stack of
+	 * each one */
 	t->summed = served > 0;
 	t->kept = served < 0 ? NULL : store_kept_frames(db, &t->n_kept, err);
 	if (t->kept && !trust_read_rules(t, db, err) &&
@@ -458,7 +459,8 @@ static void trust_tally_kernel(struct trust *t, int64_t judged, uint64_t n)
 		    n);
 }
 
-/* Counts the kernel's halves of all samples, and who walked those of users. */
+/* Counts the kernel halves of all samples, and how their user halves were
+ * walked. */
 static int trust_sum_halves(struct trust *t, struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "trust_kernel", err);
@@ -478,8 +480,8 @@ static int trust_sum_halves(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Counts all samples of the events that have the name of this event_type.id; 0:
- * of all. */
+/* Counts all samples of the events that have the name of this event_type.id, or
+ * of all events if it is 0. */
 static void trust_add_event(struct trust *t, uint32_t first)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -487,6 +489,7 @@ static void trust_add_event(struct trust *t, uint32_t first)
 			t->rule[i].n = t->rule[i].all;
 }
 
+/* Returns the kind of the samples of a group. */
 static struct trust_key trust_key_of(const struct trust *t,
 				     const struct stacks_group *g)
 {
@@ -519,7 +522,7 @@ static struct trust_key trust_key_of(const struct trust *t,
 	return key;
 }
 
-/* Returns NULL if the samples of the group have no class. */
+/* Returns the rule for a group; NULL if its samples have no class. */
 static struct trust_rule *trust_rule_of(struct trust *t,
 					const struct stacks_group *g)
 {

@@ -1,4 +1,4 @@
-/* trust_say.c - how far user stacks can be trusted, in one sentence. */
+/* trust_say.c - writes how far user stacks can be trusted, in one sentence. */
 #include <inttypes.h>
 
 #include "analyze/samples/filter.h"
@@ -21,13 +21,13 @@
 #define COLUMNS 78
 /* Bytes of a file's or function's name in it. */
 #define NAME 60
-/* More than there are words. */
+/* More than there are classes. */
 #define CLASSES_MAX 48
-/* A command is named if it mends this part of what is wrong, and one percent of
- * all. */
+/* A command is named if it mends at least one in so many wrong samples, and one
+ * percent of all. */
 #define MENDS_OF 4
-/* The largest dumps are named if more stacks than this are deeper
- * than those that are usual, as 'record' takes larger ones then. */
+/* The largest dumps are named if more than one in so many stacks are deeper
+ * than usual dumps, as 'record' takes larger ones then. */
 #define DEEP_OF 100
 
 /* ---- sums */
@@ -70,7 +70,8 @@ static void trust_sum(const struct trust *t, struct trust_sums *s)
 
 /* ---- the remedy */
 
-/* A file that is asked for costs as much as another recording. */
+/* Returns the cost of a remedy: to ask for a file is as much as another
+ * recording. */
 static enum trust_how trust_cost(enum trust_remedy fix)
 {
 	return trust_fixes[fix].how == HOW_GIVE ? HOW_RECORD
@@ -79,8 +80,8 @@ static enum trust_how trust_cost(enum trust_remedy fix)
 
 struct trust_advice {
 	enum trust_remedy fix;
-	int64_t n;	/* samples that it is for */
-	bool unchecked; /* they are only unchecked */
+	int64_t n;	/* samples for which it is the remedy */
+	bool unchecked; /* all of these are only unchecked */
 };
 
 static bool trust_is_dump(enum trust_remedy fix)
@@ -88,7 +89,7 @@ static bool trust_is_dump(enum trust_remedy fix)
 	return fix == REMEDY_DUMP || fix == REMEDY_LARGEST_DUMP;
 }
 
-/* Returns how many whole stacks are deeper than such a dump. */
+/* Returns how many whole stacks are deeper than the dump of a remedy. */
 static int64_t trust_loses(const struct trust *t, enum trust_remedy fix)
 {
 	int64_t n = 0;
@@ -111,10 +112,10 @@ void trust_of_waits(struct trust *t)
 			t->rule[i].fix = REMEDY_FRAMED;
 }
 
-/* Returns how many samples more would be whole, of n for which this is the
- * remedy. Larger buffers mend nothing where they were large. Of dumps that were
- * too small as many will end elsewhere, or in what no table proves, as of the
- * others, at least: deeper ones come through more code. */
+/* Returns how many more samples would be whole, of n for which this is the
+ * remedy. Larger buffers mend nothing if they were large. Of the dumps that
+ * were too small, as large a part as of the others will end elsewhere, or in
+ * code that no table proves, at least: deeper ones come through more code. */
 static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 			   int64_t n)
 {
@@ -135,7 +136,7 @@ static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 			trust_tally(&unproved, (uint64_t)r->n);
 	}
 	others = whole + ended + unproved;
-	/* few others tell nothing of many */
+	/* few others prove nothing about many */
 	if (others != whole && others >= TRUST_FEW &&
 	    others >= n / TRUST_FEW_OF)
 		n = ended > whole ? 0
@@ -144,25 +145,25 @@ static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 	return n - trust_loses(t, fix);
 }
 
-/* Returns what is asked for where stacks are deep. */
+/* Returns the remedy, with the largest dump if stacks are deep. */
 static enum trust_remedy trust_sized(enum trust_remedy fix, bool deep)
 {
 	return fix == REMEDY_DUMP && deep ? REMEDY_LARGEST_DUMP : fix;
 }
 
-/* Returns the cheapest that mends a good part, or else the one that mends most.
- */
+/* Returns the cheapest remedy that mends a good part, or else the one that
+ * mends most. */
 static struct trust_advice trust_advise(const struct trust *t,
 					const struct trust_sums *s)
 {
 	int64_t wrong = s->samples ? s->samples - s->kind[TRUST_WHOLE]
 				   : s->kind[TRUST_SILENT];
 	struct trust_advice best = { .fix = REMEDY_NONE };
-	/* one size is for all */
+	/* one size must do for all */
 	bool deep = trust_loses(t, REMEDY_DUMP) * DEEP_OF > s->samples;
 	struct trust_advice of[REMEDIES];
 
-	/* all that each mends */
+	/* sums up what each remedy mends */
 	for (int k = 0; k < REMEDIES; k++)
 		of[k] = (struct trust_advice){ .fix = (enum trust_remedy)k,
 					       .unchecked = true };
@@ -236,8 +237,9 @@ struct trust_counts trust_count(const struct trust *t)
 	};
 }
 
-/* Finds the files without frame pointers that are the cause of a class: the one
- * with most samples, and how many others. *all: of all its samples. */
+/* Finds the files without frame pointers that are the cause of a class. Returns
+ * a rule of the one with most samples, and how many others there are. *all:
+ * they are the cause of all its samples. */
 static const struct trust_rule *trust_cause(const struct trust *t,
 					    const struct trust_word *w,
 					    size_t *others, bool *all)
@@ -276,7 +278,7 @@ static const struct trust_rule *trust_cause(const struct trust *t,
 	return most;
 }
 
-/* Adds a name of a capture, made safe. */
+/* Adds a name of a capture, made safe to show. */
 static void trust_put_name(struct text_out *out, const char *name)
 {
 	char text[NAME];
@@ -285,7 +287,7 @@ static void trust_put_name(struct text_out *out, const char *name)
 	text_out_add(out, "%s", text);
 }
 
-/* " (libc.so.6 has no frame pointers)", if that was counted. */
+/* Adds " (libc.so.6 has no frame pointers)", if such samples were counted. */
 static void trust_put_cause(const struct trust *t, const struct trust_word *w,
 			    struct text_out *out)
 {
@@ -338,14 +340,14 @@ void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE])
 		trust_put_cause(t, only, &text);
 }
 
-/* What a sentence has room for. */
+/* For what a sentence has room. */
 struct trust_room {
 	size_t classes; /* after the whole ones; the others are added up */
 	bool causes;
 };
 
-/* Returns "30 " if the shares are of so few stacks that this must be known, as
- * in a recording of idle CPUs; "" if not. */
+/* Returns "30 " if the shares are of so few stacks that users must know this,
+ * as in a recording of idle CPUs; "" if not. */
 static const char *trust_few(const struct trust *t, const struct trust_sums *s,
 			     char buf[32])
 {
@@ -358,8 +360,9 @@ static const char *trust_few(const struct trust *t, const struct trust_sums *s,
 	return buf;
 }
 
-/* Returns whether the classes that have no room are less together than the last
- * one that has: "other" comes last and is small.
+/* Adds the sentences about classes. Returns whether the classes without room
+ * are together less than the last one with room: "other" comes last and is
+ * small.
  *
  * "40.68 % of the user stacks are whole. 27.81 % lack the innermost caller,
  * 16.48 % are fabricated (libc.so.6 has no frame pointers), 15.04 % have one
@@ -388,7 +391,7 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 		text_out_add(out, "All %suser stacks", few);
 		sep = "";
 	} else {
-		/* what is unchecked may be */
+		/* unchecked stacks may be whole */
 		text_out_add(out,
 			     *few ? "None of the %suser stacks"
 				  : "No %suser stack",
@@ -434,14 +437,14 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 	return left <= last;
 }
 
-/* The last sentence: " 'backstitch symbolize --symfs DIR' would check 12.00 %."
+/* Adds the advice: " 'backstitch symbolize --symfs DIR' would check 12.00 %."
  */
 static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 			   struct text_out *out)
 {
 	const struct trust_advice m = trust_advise(t, s);
 	const struct trust_fix *fix = &trust_fixes[m.fix];
-	/* whether a stack is whole is seen when it was recorded again */
+	/* only another recording shows whether its stacks are whole */
 	const char *verb = m.unchecked ? "would check" : "may mend";
 
 	if (!m.fix)
@@ -470,8 +473,8 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	text_out_add(out, ".");
 }
 
-/* "1.20 % of the kernel halves are fabricated (...), 0.40 % end where none is
- * known to begin, 98.40 % are unchecked." */
+/* Adds "1.20 % of the kernel halves are fabricated (...), 0.40 % end where none
+ * is known to begin, 98.40 % are unchecked." */
 static void trust_put_kernel(const struct trust *t, struct text_out *out)
 {
 	static const char *const words[] = {
@@ -525,12 +528,12 @@ void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE])
 	trust_put_kernel(t, &text);
 }
 
-/* Returns whether what has no room is little. */
+/* Adds all sentences. Returns whether the classes without room are few. */
 static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 			  struct trust_room room, struct text_out *out)
 {
 	bool small = true;
-	/* Whether the kernel's halves are the weaker ones of whole stacks. */
+	/* whether kernel halves are more often wrong than user halves */
 	const double user = (double)(s->samples - s->kind[TRUST_WHOLE]);
 	double all = 0;
 
@@ -644,7 +647,7 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 		char text[TRUST_SENTENCE];
 		struct text_out to = { .buf = text, .size = sizeof(text) };
 
-		/* causes go to make room for what would be a large rest */
+		/* causes are dropped if the rest would be large with them */
 		if (shown && rooms[i].classes <= shown)
 			continue;
 

@@ -1,5 +1,5 @@
-/* word_meanings.c - what the words mean that stand in stacks, tables and
- * pictures besides functions and numbers. */
+/* word_meanings.c - what the words mean that are in stacks, tables and pictures
+ * besides functions and numbers. */
 #include "analyze/stacks/word_meanings.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ const struct help_line verdict_words[] = {
 
 const char *verdict_meaning(const char *of, const char *word)
 {
-	/* a row without a word begins a part: 1 for requests, 2 for chains */
+	/* a row without a word begins a part: first requests, then chains */
 	int part = strcmp(of, "chain") ? 1 : 2;
 
 	for (const struct help_line *l = verdict_words; l->text && part >= 0;

@@ -1,8 +1,8 @@
 /* thread_times.c - the time of each thread: on a CPU, ready for one, waiting;
  * and how many threads ran at a time.
  *
- * A wait that began with the thread runnable is time that it was ready; another
- * one is so from the wake-up on, where that was recorded. */
+ * A wait that began with the thread runnable is time that it was ready; any
+ * other wait is so from the wake-up on, if that was recorded. */
 #include "analyze/waits/thread_times.h"
 
 #include "analyze/samples/filter.h"
@@ -79,7 +79,7 @@ struct parallel_range parallel_at(const struct parallel *p, int64_t time)
 	return r;
 }
 
-/* Returns the thread that had a name at a time. */
+/* Returns the row of a thread, with the name that it had last. */
 static struct thread_times *threads_of(struct threads *th, uint32_t comm,
 				       int64_t tid, int64_t time)
 {
@@ -98,6 +98,7 @@ static struct thread_times *threads_of(struct threads *th, uint32_t comm,
 	return &th->t[id];
 }
 
+/* Adds a wait to its thread, and to the sums. */
 static void threads_take_wait(struct threads *th, const struct offcpu_wait *w)
 {
 	struct thread_times *t = threads_of(th, w->at.comm, w->tid, w->from);
@@ -133,7 +134,7 @@ static void threads_take_run(struct threads *th, const struct offcpu_run *r)
 	uint64_t ns = (uint64_t)r->to - (uint64_t)r->from;
 	struct thread_times *t;
 
-	/* the idle task is what is left */
+	/* the idle task has the rest */
 	if (!r->tid)
 		return;
 	t = threads_of(th, comm, r->tid, r->to);

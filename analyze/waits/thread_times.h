@@ -11,13 +11,14 @@
 
 struct thread_times {
 	uint32_t comm; /* for stacks_comm(); 0: not known */
-	int64_t named; /* when it had it */
+	int64_t named; /* when it had that name */
 	int64_t tid;
+	/* ns; longest: the longest wait */
 	uint64_t on_cpu, ready, waiting, longest;
-	uint64_t cause[WAIT_CAUSES]; /* parts of waiting */
+	uint64_t cause[WAIT_CAUSES]; /* ns, parts of waiting */
 };
 
-/* All threads, those first that had or wanted a CPU longest. */
+/* All threads; those that had or wanted a CPU longest come first. */
 struct threads {
 	struct stacks *stacks; /* used for names only */
 	struct wait_causes *causes;
@@ -28,40 +29,43 @@ struct threads {
 	uint64_t on_cpu, ready, waiting;
 };
 
-/* Reads them. Returns 0, or -1 and *err: ERR_FORMAT says that the database does
- * not tell. To be released in any case. */
+/* Reads the times of all threads. Returns 0, or -1 and *err: ERR_FORMAT if the
+ * database does not have them. The caller releases *th in any case. */
 int threads_load(struct store *db, const char *path, struct threads *th,
 		 struct err *err);
 void threads_release(struct threads *th);
-/* Returns the word of the longest cause; "" where most of the time has none. */
+/* Returns the word of the cause with the most time; "" if most of the time has
+ * none. */
 const char *threads_cause(const struct thread_times *t);
 
 struct err;
 struct store;
 
-/* From this time on. */
+/* How many threads ran from this time on. */
 struct parallel_step {
 	int64_t time;
-	int32_t least; /* that ran for certain */
-	int32_t maybe; /* more than these, that may have */
+	int32_t least; /* that certainly ran */
+	int32_t maybe; /* more that may have run */
 };
 
-/* All zeros is one of which nothing is known. */
+/* All zeros: nothing is known. */
 struct parallel {
 	struct parallel_step *step; /* by time */
 	size_t n, cap;
 	int32_t cpus; /* 0: not known */
 };
 
-/* How many ran: at least 1, as the one that was sampled did, and at most as
+/* How many threads ran: at least 1, because the sampled one did, and at most as
  * many as there are CPUs. */
 struct parallel_range {
 	int32_t least, most;
 };
 
-/* Reads a database. Returns 0, or -1 and *err, also if it does not tell who
- * left and came; path is for that message. To be released in any case. */
+/* Reads when threads ran. Returns 0, or -1 and *err, also if not all switches
+ * were recorded; path is for that message. The caller releases *p in any case.
+ */
 int parallel_load(struct store *db, const char *path, struct parallel *p,
 		  struct err *err);
 void parallel_release(struct parallel *p);
+/* Returns how many threads ran at a time. */
 struct parallel_range parallel_at(const struct parallel *p, int64_t time);

@@ -1,4 +1,4 @@
-/* traced.c - calls as events of stacks. */
+/* traced.c - adds calls as events of stacks. */
 #include "analyze/waits/traced.h"
 
 #include "analyze/latency/callers.h"
@@ -17,11 +17,11 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 
-/* Stacks are cut there: a program may begin slices and end none. The shadow
- * stack of function_graph has room for a third. */
+/* Deeper stacks are cut: a program may begin slices and end none. The shadow
+ * stack of function_graph has room for a third of that. */
 #define TRACED_LEVELS 512
 
-/* kind: of pair_kinds[]; NULL: no pairs. */
+/* kind: word in pair_kinds[]; NULL: not made of pairs. */
 static const struct {
 	const char *event, *kind;
 } traced_kinds[TRACED_KINDS] = {
@@ -32,24 +32,25 @@ static const struct {
 	[TRACED_FUNCTION] = { "function", NULL },
 };
 
-/* A call, by its number. */
+/* A call; its number is its index + 1. */
 struct traced_call {
-	int64_t event; /* that begins it, or else ends it */
+	int64_t event; /* the one that begins it or, without that, ends it */
 	int64_t ns;    /* in no other call */
-	int64_t all;   /* that it took; -1: not known */
+	int64_t all;   /* ns that it took; -1: not known */
 	int64_t waited;
 	uint64_t inside;
 	uint32_t name, depth;
-	uint32_t nest, level; /* how many it stands on */
+	uint32_t nest, level; /* nest: in stacks; level: calls around it */
 	uint8_t kind;
 };
 
-/* A time of a thread: of a system call, or of a call that is in no other. */
+/* A time of a thread: a system call, or a call that is in no other. */
 struct traced_span {
 	int64_t from, to, event;
 	uint32_t thread;
 	uint32_t what; /* name of the system call; index of the call */
-	uint32_t in;   /* of a call: name of its system call, of .event */
+	uint32_t in; /* for a call: name of its system call, which .event begins
+		      */
 };
 
 /* A time in which a thread was off the CPU. before: ns of those before it. */
@@ -67,13 +68,13 @@ struct traced_run {
 	size_t n, cap;
 	struct traced_span *system, *outer;
 	size_t n_system, cap_system, n_outer, cap_outer;
-	struct table label; /* of names of functions, by kind */
-	struct table seen;  /* likewise, of labels */
+	struct table label; /* of labels, by kind and name */
+	struct table seen;  /* of functions, by kind and label */
 	struct table by_pair;
 };
 
-/* Returns the label of a function, "ext4_file_open [ext4]" with its module; of
- * others than the kernel's, whose name is what a program likes. */
+/* Returns the label of a function: "ext4_file_open [ext4]" is in a module.
+ * Functions that are not the kernel's have any name that a program likes. */
 static uint32_t traced_label(const struct traced_run *r, enum traced_kind kind,
 			     const char *name)
 {
@@ -105,7 +106,7 @@ static uint32_t traced_label(const struct traced_run *r, enum traced_kind kind,
 	return label;
 }
 
-/* Counts a function that was called. */
+/* Counts a function that was called, once. */
 static void traced_see(struct traced_run *r, enum traced_kind kind,
 		       uint32_t label)
 {
@@ -137,7 +138,7 @@ static void traced_add(const struct traced_run *r, const struct event_row *e,
 
 COMPARE_BY(traced_compare_waits, struct traced_wait, tid, from);
 
-/* Returns ns and those between two times; INT64_MAX if they are more. */
+/* Returns ns plus those between two times; INT64_MAX if they are more. */
 static int64_t traced_add_span(int64_t ns, int64_t from, int64_t to)
 {
 	return __builtin_add_overflow(ns, interval_span(from, to), &ns)
@@ -172,7 +173,7 @@ static int traced_load_waits(struct traced_run *r, struct store *db,
 	return rc;
 }
 
-/* Returns how long a thread was off the CPU until then. */
+/* Returns how long a thread was off the CPU until a time, plus a constant. */
 static int64_t traced_waited(const struct traced_run *r, int64_t tid,
 			     int64_t until)
 {
@@ -181,7 +182,7 @@ static int64_t traced_waited(const struct traced_run *r, int64_t tid,
 		r->n_wait, k,
 		w[k].tid > tid || (w[k].tid == tid && w[k].from >= until));
 
-	/* of this thread or, without a wait before, of another */
+	/* the thread has no wait before */
 	if (!i || w[i - 1].tid != tid)
 		return i < r->n_wait ? w[i].before : 0;
 	i--;
@@ -189,6 +190,7 @@ static int64_t traced_waited(const struct traced_run *r, int64_t tid,
 			       w[i].to < until ? w[i].to : until);
 }
 
+/* Keeps a call, or notes a system call, until all are read. */
 static void traced_take(void *arg, const struct interval *i)
 {
 	struct traced_run *r = arg;
@@ -243,9 +245,8 @@ COMPARE_BY(traced_compare, struct traced_call, event);
 COMPARE_BY(traced_compare_spans, struct traced_span, thread, from);
 COMPARE_BY(traced_compare_spans_events, struct traced_span, event);
 
-/* Puts calls that are in no other on the system calls of their threads, and
- * these on the user stacks that were recorded with them. Returns 0, or -1 and
- * *err. */
+/* Nests calls that are in no other in the system calls of their threads, and
+ * these in the user stacks that were recorded with them. */
 static int traced_find_system(struct traced_run *r, struct store *db,
 			      struct err *err)
 {
@@ -303,7 +304,7 @@ static int traced_find_system(struct traced_run *r, struct store *db,
 	return rc;
 }
 
-/* Finds where each call stands: what it is inside of has a larger number. */
+/* Nests each call in its caller, which has a larger number. */
 static void traced_nest(struct traced_run *r)
 {
 	for (size_t i = r->n; i-- > 0;) {
@@ -372,21 +373,21 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		    !stacks_group_of(r->s, &e, &g))
 			continue;
 		c = &r->call[next];
-		/* texts of trace_marker may be others than those of slices */
+		/* other texts of trace_marker need not be slices */
 		r->s->event[g.event].apart = c->kind != TRACED_SLICES;
 		g.event = stacks_add_event(r->s, traced_kinds[c->kind].event,
 					   "ns");
 		g.weight = r->s->o.samples ? 1 : (uint64_t)c->ns;
 		g.samples = 1;
 		g.nest = c->nest;
-		/* it stands where it is already */
+		/* the recorded stack would only repeat its callers */
 		if (c->kind == TRACED_USER || c->kind == TRACED_PROBES) {
 			g.kraw = g.uraw = 0;
 			g.verdict = g.flags = 0;
 		}
 		traced_add(r, &e, &g);
 		traced_see(r, c->kind, c->name);
-		/* Counts a call of the function of a label. */
+		/* counts a call of the function of a label */
 		struct traced_function *f =
 			mem_at(r->t->function, r->t->n, r->t->cap, c->name);
 
@@ -413,7 +414,7 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 
 /* ---- functions */
 
-/* Returns the calls of a function that was called once, by their names. */
+/* Returns the nest of a function and its caller; made once for each pair. */
 static uint32_t traced_pair(struct traced_run *r, const struct field_def *def,
 			    size_t n, const struct field *f)
 {
@@ -434,7 +435,7 @@ static uint32_t traced_pair(struct traced_run *r, const struct field_def *def,
 				 !strcmp(def[i].name, name[k][1]))
 				addr[k] = (uint64_t)f[i].num;
 	hash = hash_u64s(addr, 2, 0);
-	/* a text has names alone */
+	/* a text has only names */
 	for (size_t k = 0; k < 2 && !addr[1]; k++)
 		hash = hash_bytes(text[k] ? text[k] : "",
 				  text[k] ? strlen(text[k]) : 0, hash);
@@ -454,7 +455,8 @@ static uint32_t traced_pair(struct traced_run *r, const struct field_def *def,
 	return at;
 }
 
-/* Returns the calls of a stack, without the frames of the tracer itself. */
+/* Returns the nest of a recorded stack, without the frames of the tracer
+ * itself. */
 static uint32_t traced_stack(struct traced_run *r, struct stacks_group *g,
 			     struct label_list *l)
 {
@@ -478,6 +480,7 @@ static uint32_t traced_stack(struct traced_run *r, struct stacks_group *g,
 	return at;
 }
 
+/* Adds the hits of the tracer function as an event. */
 static int traced_load_hits(struct traced_run *r, struct store *db,
 			    const struct filter *filter, struct err *err)
 {

@@ -1,12 +1,13 @@
 /* waits.c - iterates over the times that threads were off the CPU, and on it;
  * and who ended a wait, as analyze/causes proves it.
  *
- * All of it is made here, of the switches as causes.h tells them: a thread that
- * leaves a CPU begins a wait, and ends a run; where it comes, the other way
- * round. Where who woke is asked for, the waits of a capture are kept until all
- * its events are read, and then each thread's are proved. The stays of a
- * timeline are no basis for this: they are cut wherever records may be missing,
- * and all of a capture are in memory before the first one can be asked for. */
+ * All items are made from the switches that causes.h reads: a thread that
+ * leaves a CPU begins a wait, and ends a run; when it comes back, the other way
+ * round. If the caller wants to know who woke, the waits of a kernel are kept
+ * until all its events are read, and then each thread's are proved. The stays
+ * of a timeline are no basis for this: they are cut wherever records may be
+ * missing, and all of a capture are in memory before the first one can be used.
+ */
 #include "analyze/waits/waits.h"
 
 #include <inttypes.h>
@@ -31,15 +32,15 @@ struct wakers {
 	struct intern irqs; /* their names */
 };
 
-/* A wait, as pieces of a thread. */
+/* A wait, as a range of a thread's pieces. */
 struct wait_pieces {
 	const struct proofs *p;
 	uint32_t thread;
 	size_t first, end;
 };
 
-/* Returns the proof that an edge, the last one of a wait, ended it: where the
- * thread may have been back in between, another one may have. */
+/* Returns the proof that an edge, the last one of a wait, ended it. If the
+ * thread may have been back in between, another edge may have done so. */
 static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 {
 	uint8_t best = PROOF_UNKNOWN;
@@ -58,7 +59,7 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 	return (enum proof)(best < most ? best : most);
 }
 
-/* Returns a waker of which nothing is known. */
+/* Returns a waker about which nothing is known. */
 static struct woken wakers_none(void)
 {
 	return (struct woken){ .asleep = true,
@@ -115,7 +116,7 @@ static struct woken wakers_find(struct wakers *w, struct proofs *p,
 		uint32_t id = irq ? intern_add(&w->irqs, irq) : UINT16_MAX;
 
 		x.irq = id < UINT16_MAX ? (uint16_t)(id + 1) : 0;
-		/* who was current may not be known */
+		/* the thread that was current may not be known */
 		if (e.waker >= 0 || x.what != CHAIN_STATES)
 			x.proof = (uint8_t)wakers_prove(&wait, last) & 3;
 		x.premise = causes_wake_has_premise(w->causes, &e);
@@ -123,7 +124,7 @@ static struct woken wakers_find(struct wakers *w, struct proofs *p,
 	return x;
 }
 
-/* Returns it with names; of wakers_none() w may be NULL. */
+/* Returns a waker with its names; w may be NULL for wakers_none(). */
 static struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 {
 	struct waker out = {
@@ -146,7 +147,7 @@ static struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 		if (x->irq)
 			snprintf(out.irq, sizeof(out.irq), "%s",
 				 intern_get(&w->irqs, x->irq - 1U));
-		/* the thread that was interrupted has no part in it */
+		/* the interrupted thread has no part in it */
 		out.at.comm = out.at.uraw = 0;
 		out.at.verdict = out.at.flags = 0;
 	}
@@ -170,42 +171,43 @@ struct waits_lost {
 	size_t n, cap;
 };
 
-/* A thread; one of its id begins where another one has ended. */
+/* The life of a thread; a later one may have the same id. */
 struct waits_life {
 	int64_t tid, from, to;
 };
 
-/* The waits of a kernel as its switches tell them, or of one capture as the
- * kernel measured them (perf record --off-cpu): a wait, or a sum of them. */
+/* The waits of a kernel, as its switches show them, or of one capture, as the
+ * kernel measured them (perf record --off-cpu): single waits, or sums. */
 struct waits_part {
-	const struct causes_kernel *kernel;    /* NULL: measured, */
-	const struct causes_capture *measured; /* by this one */
+	const struct causes_kernel *kernel; /* NULL: measured */
+	const struct causes_capture
+		*measured; /* capture with these waits, or NULL */
 	int64_t start, end;
-	/* when it is loaded: */
+	/* set when it is loaded: */
 	struct waits_lost lost; /* on any CPU */
-	struct waits_lost *of; /* on CPU i - 1; [0]: on one that is not known */
+	struct waits_lost *of;	/* by CPU + 1; [0]: on one that is not known */
 	size_t n_of, cap_of;
-	uint64_t records;	 /* that were lost, */
-	bool some_unknown;	 /* next to losses without a number */
+	uint64_t records;	 /* lost ones, as far as they are counted */
+	bool some_unknown;	 /* some losses have no number */
 	struct waits_life *life; /* by id, then by time */
 	size_t n_life, cap_life;
 	struct rows *rows;		 /* of measured waits */
-	struct waits_reported *reported; /* by those in front of this one */
+	struct waits_reported *reported; /* by the parts before this one */
 	size_t n_reported, cap_reported;
 };
 
 /* A wait that the kernel measured, or a sum of several. */
 struct waits_measured {
 	int64_t event, tid;
-	int64_t from, to; /* of a sum 0, and how long */
+	int64_t from, to; /* of a sum 0, and its length */
 	int64_t ns;
 	bool sum;
 	struct offcpu_stack stack;
-	/* Another capture of the same kernel reports it too, or of a part of
-	 * the sum. A capture reports a wait if it was recording when the wait
-	 * began: of its end it then tells too, or says that it is open or
-	 * uncertain. Of a wait that was under way when recording began it has
-	 * no more than the return, which is not counted. */
+	/* Another capture of the same kernel reports this wait, or some of the
+	 * sum. A capture reports a wait if it was recording when the wait
+	 * began: it then has the end, too, or the wait is open or uncertain. Of
+	 * a wait that was under way when recording began, it has only the
+	 * return, which is not counted. */
 	bool reported;
 };
 
@@ -215,14 +217,14 @@ struct waits_parts {
 	size_t n, cap;
 };
 
-#define CPUS_MAX 65536 /* losses of further ones are of any */
+#define CPUS_MAX 65536 /* losses on further ones are on any */
 
 /* A capture that reports all waits that begin in its time: of all threads, or
- * of those only that have an event of its type. */
+ * only of those with an event of its type. */
 struct waits_reported {
 	int64_t from, to;
 	bool of_all;
-	struct table tids; /* of_all: empty */
+	struct table tids; /* empty if of_all */
 };
 
 /* Adds a part; its time is that of its captures. */
@@ -276,7 +278,8 @@ static void waits_part_release(struct waits_part *p)
 
 /* ---- what is missing in a part */
 
-/* Adds a time; they come by their starts. Those that touch are merged. */
+/* Adds a time. Calls must be in the order of starts; times that touch are
+ * merged. */
 static void waits_lose(struct waits_lost *l, int64_t from, int64_t to)
 {
 	struct waits_span *last = l->n ? &l->span[l->n - 1] : NULL;
@@ -309,7 +312,7 @@ static void waits_take_loss(void *arg, const struct causes_span *s,
 		waits_lose_on(p, l->cpu, l->from, l->to);
 		return;
 	}
-	/* what one capture tells no more, and the next not yet */
+	/* no capture has the time between one and the next */
 	if (s > p->kernel->span && s == &p->kernel->span[s->line])
 		waits_lose_on(p, -1, s[-1].to, s->from);
 	if (causes_capture_sampled(s->capture))
@@ -321,8 +324,9 @@ COMPARE_FUNCTION(waits_compare_lives, struct waits_life,
 			 ?: compare_numbers(x->from, y->from)
 			 ?: compare_numbers(y->to, x->to));
 
-/* Of a thread that several captures know, one may tell when it exited. Those
- * that were recorded together have their threads in common. */
+/* Reads when threads began and exited. Of the captures that know a thread, one
+ * may have its exit. Captures that were recorded together have the same
+ * threads. */
 static int waits_load_lives(struct waits_part *p, struct store *db,
 			    struct err *err)
 {
@@ -374,6 +378,7 @@ static int waits_add_reported(struct waits_part *p, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Returns whether another capture reports waits of a thread in that time. */
 static bool waits_is_reported(const struct waits_part *p, int64_t tid,
 			      int64_t from, int64_t to)
 {
@@ -417,8 +422,9 @@ static int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 	return p->rows ? 0 : -1;
 }
 
-/* A sum is of waits that began at any time of its capture, which was being
- * recorded when the first of the other waits began. Sums stand after these. */
+/* Places a measured wait in time (time 0: a sum), and finds whether others
+ * report it. The waits of a sum began at any time of its capture, which was
+ * recording when the first of the single waits began. Sums come after these. */
 static void waits_place(struct waits_part *p, struct waits_measured *w,
 			int64_t time)
 {
@@ -463,9 +469,10 @@ static int waits_part_next(struct waits_part *p, struct waits_measured *out,
 	return 1;
 }
 
-/* ---- questions */
+/* ---- lookups */
 
-/* Widens `in` by what is lost between from and to. */
+/* Returns whether anything is lost between from and to, and widens `in` by it.
+ */
 static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
 			  struct waits_span *in)
 {
@@ -479,9 +486,9 @@ static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
 	return true;
 }
 
-/* Returns whether a switch between from and to may have been lost: on this CPU,
- * or on any (-1); and then in which part of that
- * time at most, unless `in` is NULL. */
+/* Returns whether a switch between from and to may have been lost, on this CPU
+ * or, for -1, on any. Unless `in` is NULL, stores in which part of that time.
+ */
 static bool waits_part_lost(const struct waits_part *p, int32_t cpu,
 			    int64_t from, int64_t to, struct waits_span *in)
 {
@@ -513,8 +520,8 @@ static const struct waits_life *waits_part_life(const struct waits_part *p,
 	return at && p->life[at - 1].tid == tid ? &p->life[at - 1] : &unknown;
 }
 
-/* Returns when the thread that had this id at a time exited; INT64_MAX: no
- * record says that it did. */
+/* Returns when the thread that had this id at a time exited; INT64_MAX: there
+ * is no record of that. */
 static int64_t waits_part_exit(const struct waits_part *p, int64_t tid,
 			       int64_t time)
 {
@@ -523,7 +530,7 @@ static int64_t waits_part_exit(const struct waits_part *p, int64_t tid,
 
 #define CPUS_MAX 65536 /* further ones have no runs */
 
-/* Who is on a CPU, since when, and by which event. */
+/* A CPU: who is on it, since when, and by which event. */
 struct waits_seat {
 	bool taken;
 	int64_t tid, from, came;
@@ -534,17 +541,17 @@ struct waits_seat {
 struct waits_thread {
 	int64_t tid;
 	bool away;
-	bool seen;		 /* a switch named it: asked for with maybe */
+	bool seen;		 /* a switch named it; set only for ask.maybe */
 	bool chosen;		 /* its wait is selected by the filters */
-	int32_t cpu;		 /* to which it came last; 0: or to none */
+	int32_t cpu;		 /* to which it came last; 0: also if to none */
 	uint32_t comm;		 /* of its last event; 0: not known */
-	struct waits_seat place; /* a CPU that is not known */
+	struct waits_seat place; /* if its CPU is not known */
 	uint32_t number;	 /* causes_switch.number of its wait */
 	uint32_t kept; /* 1 + the last of its waits in kept[]; 0: none */
 	struct offcpu_wait wait; /* its wait, if it is off the CPU */
 };
 
-/* A wait until who woke is known. */
+/* A wait that is kept until it is known who woke its thread. */
 struct waits_kept {
 	int64_t event, from, to;
 	struct woken woken;
@@ -557,24 +564,25 @@ struct waits_kept {
 	uint32_t sampled : 1;
 };
 
-/* The part that is read. */
+/* The part that is being read. */
 struct waits_now {
 	struct waits_part *part;  /* NULL: none */
 	struct causes *causes;	  /* NULL: measured waits */
-	struct row_cursor chosen; /* what filters let through; else empty */
+	struct row_cursor chosen; /* events that pass filters; else empty */
 	struct waits_thread *thread;
 	size_t n, cap;
 	struct table index;	 /* tid to thread */
 	struct waits_seat *seat; /* by CPU */
 	size_t n_seat, cap_seat;
 	bool whole, some; /* all CPUs were recorded, or only some tasks */
-	bool torn;	  /* another thread left a CPU than the one that came */
-	bool wakes;	  /* who woke is asked for */
+	bool torn;	  /* a thread left a CPU to which another had come */
+	bool wakes;	  /* the caller wants to know who woke */
 	bool ended;	  /* all events are read */
 	int64_t end;	  /* of the capture */
 	struct wakers wakers;
 	struct waits_kept *kept;
-	size_t n_kept, cap_kept, next; /* which is given next */
+	size_t n_kept, cap_kept,
+		next; /* next: index of the next one to return */
 };
 
 struct waits {
@@ -586,7 +594,7 @@ struct waits {
 	struct offcpu_sums sums;
 	bool overflow; /* of a sum of times */
 	struct waits_now now;
-	struct waits_item *out; /* of one step */
+	struct waits_item *out; /* items of one step */
 	size_t n_out, cap_out, at_out;
 };
 
@@ -611,14 +619,13 @@ enum waits_ends {
 	WAITS_OFF,   /* not on the CPU, at both */
 	WAITS_GONE,  /* not at its begin; its end is not known */
 	WAITS_LEFT,  /* on it at its end; its begin is not known */
-	WAITS_CAME,  /* the other way round */
-	WAITS_STAYS, /* likewise, and nothing but a loss could hide it leaving
-		      */
+	WAITS_CAME,  /* on it at its begin; its end is not known */
+	WAITS_STAYS, /* the same, and only a loss could hide that it left */
 	WAITS_ON,    /* on it at both */
 };
 
-/* Gives what is known of a thread in a time: that it ran for certain, or may
- * have, which is between the first and the last loss where there is one. */
+/* Adds what is known about a thread in a time: that it certainly ran, or may
+ * have, which is between the first and the last loss if there is one. */
 static void waits_give_maybe(struct waits *w, int64_t tid, int32_t cpu,
 			     int64_t from, int64_t to, enum waits_ends ends)
 {
@@ -630,7 +637,7 @@ static void waits_give_maybe(struct waits *w, int64_t tid, int32_t cpu,
 	if (waits_part_lost(w->now.part, cpu, from, to, &in)) {
 		if (ends != WAITS_OFF && ends != WAITS_LEFT && ends != WAITS_ON)
 			in.to = to;
-		/* what was last recorded before it still saw the thread */
+		/* the last record before the loss still saw the thread */
 		in.from = ends == WAITS_LEFT ? from : in.from + 1;
 	}
 	const struct waits_span part[] = { { from, in.from },
@@ -696,9 +703,9 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 	waits_give(w, &(struct waits_item){ .kind = WAITS_WAIT, .wait = *x });
 }
 
-/* Ends a wait of which no return is recorded. To exit, a thread must have come
- * back. Behind its EXIT record it may still leave and come back, until it
- * leaves for good, which is no wait. */
+/* Ends a wait whose return was not recorded. To exit, a thread must have come
+ * back. After its EXIT record it may still leave and come back, until it leaves
+ * for good, which is no wait. */
 static void waits_end_unseen(struct waits *w, struct waits_thread *th,
 			     int64_t to, enum offcpu_end end)
 {
@@ -717,7 +724,8 @@ static void waits_end_unseen(struct waits *w, struct waits_thread *th,
 		waits_end_wait(w, th, to, end);
 }
 
-/* If the thread leaves twice, its return in between was lost. */
+/* Begins the wait of a thread that leaves. If it leaves twice, its return in
+ * between was lost. */
 static void waits_leave(struct waits *w, const struct causes_switch *e,
 			bool chosen)
 {
@@ -749,7 +757,7 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 
 /* ---- what runs on the CPUs */
 
-/* e: the switch out; NULL: the capture ended. */
+/* Ends a run. e: the switch out; NULL: the capture ended. */
 static void waits_give_run(struct waits *w, const struct waits_thread *th,
 			   int32_t cpu, const struct waits_seat *s,
 			   const struct causes_switch *e)
@@ -778,9 +786,9 @@ static void waits_give_run(struct waits *w, const struct waits_thread *th,
 	}
 }
 
-/* The thread on a seat is there no more, though no switch tells that it left:
- * it exited, which is its end in captures of single threads, or the switch is
- * lost. */
+/* Ends the run of a thread that is no longer on a seat, though no switch shows
+ * that it left: it exited, which is its end in captures of single threads, or
+ * the switch is lost. */
 static void waits_leave_unseen(struct waits *w, const struct waits_seat *s,
 			       int32_t cpu, int64_t to)
 {
@@ -791,9 +799,10 @@ static void waits_leave_unseen(struct waits *w, const struct waits_seat *s,
 			 exit <= to ? WAITS_ON : WAITS_CAME);
 }
 
-/* Of the thread of a switch, what its seat does not tell: it is still on the
- * seat of another CPU, as the switch out there is lost; or it leaves and no
- * switch in was recorded, as it ran when the capture began, or is lost. */
+/* Adds what a seat does not show about the thread of a switch: it is still on
+ * the seat of another CPU, because its switch out there is lost; or it leaves
+ * without a recorded switch in, because it ran when the capture began, or that
+ * is lost. */
 static void waits_begin_unseen(struct waits *w, const struct causes_switch *e,
 			       const struct waits_seat *at)
 {
@@ -821,9 +830,9 @@ static void waits_begin_unseen(struct waits *w, const struct causes_switch *e,
 		waits_thread_of(w, e->in)->seen = true;
 }
 
-/* Notes who leaves and who comes. If another thread was thought to be there,
- * its end was lost. Records of one task need not say their CPU; then a thread
- * is where it came to until it leaves. */
+/* Notes who leaves and who comes. If another thread seemed to be there, its end
+ * was lost. Records of one task need not have their CPU; then a thread stays
+ * where it came until it leaves. */
 static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 			      bool chosen)
 {
@@ -884,8 +893,9 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 
 /* ---- the end of a capture */
 
-/* A thread that came and of which nothing else is recorded ran until it exited
- * or, as all records of it are there, until the capture ended. */
+/* Ends the run of a thread about which nothing was recorded since it came: it
+ * ran until it exited or, because all records of it are there, until the
+ * capture ended. */
 static void waits_end_place(struct waits *w, const struct waits_seat *s,
 			    int32_t cpu)
 {
@@ -897,17 +907,18 @@ static void waits_end_place(struct waits *w, const struct waits_seat *s,
 			 exited ? WAITS_ON : WAITS_STAYS);
 }
 
-/* perf disables CPU after CPU: a thread goes from those that are, unseen. */
+/* Ends the run on a CPU at the end of the capture. perf disables CPU after CPU:
+ * a thread may leave a disabled one unseen. */
 static void waits_end_seat(struct waits *w, size_t cpu)
 {
 	const struct waits_seat *s = &w->now.seat[cpu];
 	const struct waits_thread *th =
 		s->taken ? waits_thread_of(w, s->tid) : NULL;
 
-	/* It was there until the capture ended, if nothing says that it left.
-	 * Where only some tasks are recorded, or may be, as a switch that does
-	 * not fit shows, it may have left unseen. Filters choose by the switch
-	 * out, which those who stay do not have. */
+	/* If nothing shows that it left, it was there until the capture ended.
+	 * If only some tasks are recorded, or may be, as a switch that does not
+	 * fit shows, it may have left unseen. Filters select by the switch out,
+	 * which is missing for threads that stay. */
 	if (th && th->cpu == (int32_t)cpu && !filter_given(w->ask.filter) &&
 	    (w->now.whole || (!w->now.some && !w->now.torn)))
 		waits_give_run(w, th, (int32_t)cpu, s, NULL);
@@ -917,7 +928,7 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 
 /* ---- parts */
 
-/* Opens what the filters let through of the events that report a part. */
+/* Opens the events of a part that pass the filters. */
 static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 			     struct err *err)
 {
@@ -979,7 +990,7 @@ static int waits_open_part(struct waits *w, struct err *err)
 		n->whole &= p->kernel->span[i].capture->whole;
 		n->some |= p->kernel->span[i].capture->some;
 	}
-	/* of single threads there is no timeline */
+	/* single threads have no timeline */
 	n->wakes = w->ask.causes && !p->kernel->capture->threads;
 	n->causes = causes_open(w->db, p->kernel,
 				n->wakes ? w->ask.causes : NULL, err);
@@ -1000,8 +1011,8 @@ static void waits_close_part(struct waits *w)
 	*n = (struct waits_now){ 0 };
 }
 
-/* A wait that the kernel has measured. One that a capture of switches reports
- * too counts there. */
+/* Takes a wait that the kernel has measured. If a capture of switches reports
+ * it too, it counts there. */
 static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 			       struct err *err)
 {
@@ -1053,7 +1064,7 @@ static void waits_end_part(struct waits *w)
 		waits_end_seat(w, i);
 	if (!n->wakes)
 		return;
-	/* Find who ended the waits that are kept: thread by thread, so that
+	/* Finds who ended the waits that are kept: thread by thread, so that
 	 * the pieces of one thread are in memory at a time. */
 	const struct timeline *t = n->causes->t;
 	struct proofs *p = proofs_new(t);
@@ -1079,7 +1090,7 @@ static void waits_end_part(struct waits *w)
 	w->sums.wakes |= t->types & (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
 }
 
-/* Does the next step, which may give items. */
+/* Does the next step, which may add items. */
 static int waits_step(struct waits *w, struct err *err)
 {
 	struct waits_now *n = &w->now;
@@ -1158,6 +1169,7 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 	free_all(w->out, w);
 }
 
+/* Fails at the end if no wait is certain, or the sums overflowed. */
 static int waits_end(const struct waits *w, struct err *err)
 {
 	const struct offcpu_sums *s = &w->sums;

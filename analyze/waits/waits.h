@@ -25,33 +25,34 @@ struct causes;
 #define WAKER_IRQ 32
 
 struct waker {
-	bool asleep;	  /* it needed one; else it was ready all the time */
-	enum proof proof; /* that this one woke it; unknown: none is named */
-	/* what it waited for most of the time that it was runnable: WAIT_READY,
-	 * WAIT_THROTTLED, WAIT_HELD; WAIT_UNKNOWN: it was not */
+	bool asleep; /* it had to be woken; else it was always ready */
+	enum proof
+		proof; /* that this one woke it; unknown: no waker is named */
+	/* its longest state while it was runnable: WAIT_READY, WAIT_THROTTLED,
+	 * WAIT_HELD; WAIT_UNKNOWN: it was not runnable */
 	enum wait_cause runnable;
 	bool premise; /* see causes_wake_has_premise() */
-	/* CHAIN_STATES: a thread; else the interrupt, CHAIN_TIMER and so on */
+	/* CHAIN_STATES: a thread woke it; else the interrupt, CHAIN_TIMER and
+	 * so on */
 	enum chain_state what;
 	char irq[WAKER_IRQ]; /* "irq:NAME", "softirq:VECTOR", "timer"; "": not
 			      * known */
 	int64_t tid;	     /* 0: no thread */
-	int64_t ready;	     /* since when it was ready; INT64_MAX: not
-			      * known */
+	int64_t ready; /* time since which it was ready; INT64_MAX: not known */
 	struct offcpu_stack at; /* that of an interrupt has no user half; comm
 				 * is the name of the thread */
 };
 
-/* Returns whether something is known of who woke the thread. */
+/* Returns whether it is known, or likely, who woke the thread. */
 static inline bool waker_is_known(const struct waker *w)
 {
 	return w->asleep && w->proof != PROOF_UNKNOWN;
 }
 
-/* The same in few bytes, as long as there are many. */
+/* A waker in few bytes, for many of them. */
 struct woken {
 	int64_t ready;
-	uint32_t stack; /* in causes.stack */
+	uint32_t stack; /* index in causes.stack */
 	int32_t tid;
 	uint16_t irq;	   /* 1 + its number; 0: it has no name */
 	uint8_t what;	   /* enum chain_state */
@@ -61,8 +62,8 @@ struct woken {
 	uint8_t runnable; /* enum wait_cause */
 };
 
-/* Returns "NAME" of a thread, or the name or word of an interrupt; "" if none
- * woke it, or it is not known. */
+/* Returns the name of the thread, or the name or word of an interrupt; "" if
+ * none woke it, or it is not known. */
 const char *waker_name(const struct stacks *s, const struct waker *w);
 
 struct filter;
@@ -77,14 +78,14 @@ enum offcpu_end {
 struct offcpu_wait {
 	int64_t event; /* the switch out */
 	int64_t from, to;
-	bool sum;     /* of perf record --off-cpu: several waits; from is 0 */
-	bool sampled; /* its switches were: it is not known if it was one */
+	bool sum;     /* several waits, by perf record --off-cpu; from is 0 */
+	bool sampled; /* its switches were sampled: it may be several waits */
 	enum offcpu_end end;
 	int64_t tid;
 	int64_t state; /* task state bits of the kernel; -1: not known */
-	int32_t cpu;   /* that it left; -1: not known */
+	int32_t cpu;   /* which it left; -1: not known */
 	struct offcpu_stack at;
-	struct waker waker; /* if it was asked for */
+	struct waker waker; /* if ask.causes is set */
 };
 
 /* A thread on a CPU, from its switch in to its switch out. */
@@ -97,29 +98,29 @@ struct offcpu_run {
 			     * ended */
 	int64_t state;	    /* in which it left; -1: not known */
 	int64_t capture;
-	bool record; /* a record of switches says so, not sched_switch */
+	bool record; /* by PERF_RECORD_SWITCH, not sched_switch */
 };
 
 struct offcpu_sums {
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
-	uint64_t cut;		  /* runs that were asked for, without an end */
+	uint64_t cut;		  /* runs without a known end, if asked for */
 	int32_t cpus;		  /* of the machine; 0: not known */
-	uint64_t bare;		  /* sched_switch without its fields */
-	uint64_t lost;		  /* records, in these captures */
+	uint64_t bare;		  /* sched_switch events without their fields */
+	uint64_t lost;		  /* lost records of these captures */
 	bool lost_unknown;	  /* some losses have no number */
-	/* sched_switch: where fewer were recorded than there were, perf record
+	/* sched_switch: if fewer were recorded than happened, perf record
 	 * sampled it, and it is not known what a thread did between two */
 	uint64_t recorded, happened;
 	bool wakes; /* who woke is known, as far as analyze/causes proves it */
-	bool partial; /* not recorded on all CPUs: switches in are missing */
+	bool partial; /* not all CPUs were recorded: switches in are missing */
 	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
 	bool whole;   /* from perf record --off-cpu */
 	/* sums of perf record --off-cpu that other captures report in part:
-	 * they cannot be taken apart, and do not count */
+	 * they cannot be divided, and do not count */
 	uint64_t mixed, mixed_ns;
 };
 
-/* What is asked for. */
+/* What the caller wants. */
 struct waits_ask {
 	const struct filter *filter; /* which waits; never NULL, and borrowed
 				      * until waits_close() */
@@ -128,24 +129,22 @@ struct waits_ask {
 	/* It is no error if there are no switches, or no wait is certain, or
 	 * their times have no sum. */
 	bool any;
-	/* For who woke a thread; both are NULL if that was not asked for. */
+	/* to find who woke a thread; both are NULL if that is not wanted */
 	const struct stacks *stacks;
 	struct wait_causes *causes;
 };
 
 enum waits_kind {
-	WAITS_WAIT, /* that the filter selects */
+	WAITS_WAIT, /* a wait that the filter selects */
 	/* A time on a CPU in which no switch can have been lost; the last ones
-	 * end with the capture, where all switches were recorded. */
+	 * end with the capture, if all switches were recorded. */
 	WAITS_RUN,
-	/* The rest of the times on a CPU: a time (run.from, to) in which the
-	 * thread run.tid may have been there, as a switch may be lost. Where
-	 * they are asked for, what is known of a run next to its losses is a
-	 * WAITS_RUN, as is one that began before the capture or ended with the
-	 * thread. */
+	/* A time (run.from, to) in which the thread run.tid may have been on a
+	 * CPU, because a switch may be lost. If these are wanted, the certain
+	 * part of a run with losses is a WAITS_RUN, and so is a run that began
+	 * before the capture or ended with the thread. */
 	WAITS_MAYBE,
-	/* All waits of a kernel came: waits_causes() is what tells who woke.
-	 */
+	/* All waits of a kernel came: waits_causes() has its records. */
 	WAITS_ALL,
 };
 
@@ -155,23 +154,24 @@ struct waits_item {
 	struct offcpu_run run;
 };
 
-/* Returns NULL and *err on failure. path is for messages, and borrowed. */
+/* Opens the waits of a database. path is for messages, and borrowed. Returns
+ * NULL and *err on failure. */
 struct waits *waits_open(struct store *db, const char *path,
 			 const struct waits_ask *a, struct err *err);
-/* Stores the sums of what came so far, unless sums is NULL. */
+/* Frees w; NULL is fine. Stores the sums so far, unless sums is NULL. */
 void waits_close(struct waits *w, struct offcpu_sums *sums);
 /* Returns 1 and *out; 0 at the end; or -1 and *err, also at the end if there
- * are no switches, or no wait is certain, and if w is NULL, as waits_open()
- * failed. */
+ * are no switches, or no wait is certain, and if w is NULL, because
+ * waits_open() failed. */
 int waits_next(struct waits *w, struct waits_item *out, struct err *err);
-/* Returns the records of the kernel that is read; NULL: it is not asked who
- * woke, or they do not tell. */
+/* Returns the records of the kernel that is being read; NULL: it was not asked
+ * who woke, or they do not show it. */
 const struct causes *waits_causes(const struct waits *w);
 
 /* Returns whether switches were sampled, so that no wait is certain. */
 bool offcpu_sampled(const struct offcpu_sums *s);
-/* Returns what a wait was for: by wait_causes_get() or, of a runnable thread,
- * by what it was most of the time. */
+/* Returns the cause of a wait: by wait_causes_get() or, for a runnable thread,
+ * by its longest state. */
 enum wait_cause offcpu_cause(struct wait_causes *c,
 			     const struct offcpu_wait *w);
 /* Returns why waits are uncertain, as the end of a sentence. */

@@ -1,4 +1,4 @@
-/* wall.c - times as events of stacks. */
+/* wall.c - adds times as events of stacks. */
 #include "analyze/waits/wall.h"
 
 #include "analyze/samples/events.h"
@@ -28,7 +28,7 @@ int wall_clock(const struct stacks *s)
 	for (size_t i = 0; i < s->n_event; i++) {
 		const struct stacks_event *e = &s->event[i];
 
-		/* perf record --off-cpu counts ns, too: they are waits */
+		/* perf record --off-cpu has ns, too, but of waits */
 		if (e->weight && !strcmp(e->unit, "ns") &&
 		    strcmp(e->name, "offcpu-time") != 0 &&
 		    (best < 0 || e->weight > s->event[(size_t)best].weight))
@@ -37,7 +37,7 @@ int wall_clock(const struct stacks *s)
 	return best;
 }
 
-/* Adds a time as a group; tick: as of wall_load_waits(). Returns the group. */
+/* Adds a time as a group; tick: as for wall_load_waits(). Returns the group. */
 static uint32_t wall_add_instants(struct stacks *s, struct stacks_group *g,
 				  int64_t from, int64_t to, int32_t cpu,
 				  int64_t tick)
@@ -57,7 +57,7 @@ static uint32_t wall_add_instants(struct stacks *s, struct stacks_group *g,
 	return one.group;
 }
 
-/* Adds the waits to an event; tick: as of wall_load_waits(). */
+/* Adds the waits to an event; tick: as for wall_load_waits(). */
 static int wall_add(struct store *db, const char *path,
 		    const struct filter *filter, struct stacks *s,
 		    uint32_t event, int64_t tick, struct offcpu_sums *sums,
@@ -126,6 +126,7 @@ struct wall_begins {
 	void *arg;
 };
 
+/* Keeps an interval, or counts it as unknown. */
 static void wall_take_interval(void *arg, const struct interval *i)
 {
 	struct wall_begins *b = arg;
@@ -133,7 +134,7 @@ static void wall_take_interval(void *arg, const struct interval *i)
 	const struct interval_range r =
 		interval_range(i, sums.first, sums.last);
 
-	/* calls are events of stacks by themselves: traced.h */
+	/* calls have events of their own: traced.h */
 	if (i->verdict == INTERVAL_CANCELLED ||
 	    (!b->iv->ask->kind &&
 	     b->iv->pair[i->pair].kind->again == PAIR_NEST))
@@ -158,7 +159,7 @@ static void wall_take_interval(void *arg, const struct interval *i)
 
 COMPARE_BY(wall_compare_begins, struct wall_interval, event);
 
-/* all: there are events of samples, too. */
+/* Returns the event of a kind. all: there are events of samples, too. */
 static uint32_t wall_interval_event(struct stacks *s, const char *kind,
 				    bool all)
 {
@@ -168,7 +169,7 @@ static uint32_t wall_interval_event(struct stacks *s, const char *kind,
 	return stacks_add_event(s, name, "ns");
 }
 
-/* Adds those that an event begins or, without a begin, ends. */
+/* Adds the intervals that an event begins or, without a begin, ends. */
 static void wall_add_intervals(const struct wall_begins *b,
 			       const struct event_row *e)
 {
@@ -207,7 +208,7 @@ int wall_load_intervals(struct store *db, const char *path,
 			struct stacks *s, struct wall_intervals *sums,
 			wall_interval_fn *fn, void *arg, struct err *err)
 {
-	/* no kind has a comma, which each own pair has */
+	/* each own pair has a comma, which no kind has */
 	bool own = kind && strchr(kind, ',');
 	const struct intervals_ask ask = { .kind = own ? NULL : kind,
 					   .pair = &kind,
