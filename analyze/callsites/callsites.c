@@ -26,8 +26,7 @@ struct sums {
 	uint32_t run;	/* number of frames without code at the inner end */
 	uint32_t behind; /* frames further out than the function in which the
 			  * thread begins: they are not part of its stack */
-	bool derived; /* a frame is FRAME_DERIVED, and code has not proved its
-		       * function */
+	bool derived; /* FRAME_DERIVED, and code has not proved its function */
 	bool hole;    /* the caller of a frame further out is missing */
 	bool stray;   /* if hole: the next frame has called something else */
 	bool never;   /* a frame cannot have been called by the next one */
@@ -776,8 +775,7 @@ static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
 	return n;
 }
 
-/* Returns how many frames of a user stack were recorded: an inferred caller was
- * not. */
+/* Returns how many frames of a user stack were recorded, not inferred. */
 static uint32_t callsites_recorded(const struct pass *p, uint32_t user)
 {
 	const uint32_t parent = bare_code_stack(p->code, user)->parent;
@@ -789,8 +787,7 @@ static uint32_t callsites_recorded(const struct pass *p, uint32_t user)
 		bare_code_frame(p->code, caller)->flags & FRAME_INFERRED);
 }
 
-/* Notes for the stacks of a sample whether the recorder would have kept more
- * frames. */
+/* Notes for the stacks of a sample whether more frames would have been kept. */
 static int callsites_find_full(void *arg, const struct store_group *g,
 			       struct err *err)
 {
@@ -931,8 +928,7 @@ static int callsites_put_trust(struct pass *p, struct err *err)
 		if (s->kernel && s->used && !s->deeper &&
 		    s->judged == JUDGED_NO_START)
 			s->judged = JUDGED_FULL;
-		/* of a kernel stack, only the image of the missing file is
-		 * stored */
+		/* of a kernel stack, only the image without file is stored */
 		if (s->kernel && s->judged != JUDGED_NO_FILE)
 			s->image = 0;
 		if (s->judged != JUDGED_NONE &&
@@ -964,8 +960,7 @@ static void callsites_release(struct pass *p)
 /* ---- results of an earlier check */
 
 struct found {
-	struct spot *spot; /* by frame: site, unverified, start, open, bytes,
-			    * sframe */
+	struct spot *spot; /* by frame: the parts that the database has */
 	struct found_image {
 		bool had;    /* its file was there */
 		char *doubt; /* why it was not the one that ran, or NULL */
@@ -1074,8 +1069,7 @@ static int callsites_read_found(struct pass *p, struct found *f,
 }
 
 /* Takes over the results for files that are not at hand now: they depend on the
- * content of the file alone, and stay as sure as they were. Returns 0, or -1
- * and *err. */
+ * content of the file alone, and stay as sure as they were. */
 static int callsites_keep_found(struct pass *p, const struct found *f,
 				struct err *err)
 {

@@ -66,8 +66,7 @@ static bool callsites_note_step(struct pass *p, uint32_t frame, uint32_t caller)
 					       ? &p->reach[out->reach]
 					       : NULL;
 
-	/* the function was entered neither by the call nor by a jump from the
-	 * called function */
+	/* entered neither by the call nor by a jump from the called function */
 	pl->by_fp |= l == CALLSITE_GAP && r && f == pl->file && f &&
 		     !callee_reach_has(
 			     f, r, p->spot[frame].off - p->spot[frame].returns);
@@ -262,8 +261,7 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 	return f == g ? callee_reach_has(g, r, in->off - !d->leaf) : r->open;
 }
 
-/* Returns whether the function that is called is known to set the frame
- * pointer. */
+/* Returns whether the called function is known to set the frame pointer. */
 static bool callsites_is_framed(const struct pass *p, const struct doubt *d)
 {
 	const uint32_t reach = p->spot[d->frame].reach;
@@ -390,8 +388,7 @@ void callsites_find_ends(struct pass *p)
 	}
 	if (pl)
 		callsite_settle(pl->file);
-	/* The links of impossible pairs are set once all listed frames are
-	 * known. */
+	/* The links of impossible pairs are set once all frames are known. */
 	for (size_t i = 0; i < p->n_doubt; i++) {
 		const struct doubt *d = &p->doubt[i];
 

@@ -190,8 +190,8 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 				: callsites_kernel_place(name),
 		};
 
-		/* a part that the compiler moved away uses the frame of its
-		 * function */
+		/* a part that the compiler moved away uses its function's frame
+		 */
 		if (strstr(name, ".cold"))
 			continue;
 		/* the address of the function itself is in the place of a
@@ -297,8 +297,7 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const uint32_t image = bare_code_frame(p->code, i)->image;
 
-		/* a module was loaded without a record, and others may be gone
-		 */
+		/* a module was loaded without a record, others may be gone */
 		change |=
 			p->spot[i].returns &&
 			p->code->image[image].img.kind == IMAGE_UNKNOWN_KERNEL;
@@ -323,8 +322,7 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 			k ? callsites_check_kernel_image(p, k, first[image],
 							 next, &calls)
 			  : 0;
-		/* the code of a module that was not proved to be loaded there
-		 * is no evidence */
+		/* code that was not proved to be there is no evidence */
 		if (wrong && img->kind == IMAGE_MODULE &&
 		    (change || !img->id_len || wrong > calls))
 			for (uint32_t i = first[image]; i; i = next[i])

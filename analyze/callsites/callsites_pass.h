@@ -14,8 +14,7 @@ struct callee_reach;
 
 /* The file of an image. */
 struct place {
-	struct callsite_file
-		*file; /* NULL: there is none, or it was not the one that ran */
+	struct callsite_file *file; /* NULL: none, or another one ran */
 	enum identity is; /* how sure it is that this is the file that ran */
 	bool here;	  /* the kernel's code is at hand */
 	bool other;	  /* it is not the file that ran */
@@ -37,8 +36,8 @@ struct spot { /* The result for a frame. */
 			     * innermost */
 	bool injected;	    /* callsite_is_injected() */
 	bool named;	    /* in the kernel, and its name is proved */
-	bool unverified;    /* taken from an earlier check, in which no build-id
-			     * proved the file */
+	bool unverified;    /* by an earlier check; no build-id proves the
+			     * file */
 	bool sframe, entry; /* callsite_in_sframe() */
 	uint32_t bytes;	    /* callsite_go_bytes() */
 	bool root;	    /* outermost frame of a stack that may be whole */
@@ -73,8 +72,7 @@ struct known_stack {
 	bool used;     /* a sample or request has it */
 	bool walked;   /* it is used, or it is a caller of a used one */
 	bool unwound;  /* of a sample, and unwound by tables */
-	bool unproved; /* may lack a caller, which the unwinder has not proved
-			*/
+	bool unproved; /* may lack a caller that no unwinder proved */
 	bool stale; /* a chain has a frame that is left from an earlier call */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
 	bool framed;	 /* a chain is known to have that caller */
@@ -82,8 +80,7 @@ struct known_stack {
 	/* a table led from the innermost frame; inner: from it where it is the
 	 * caller of others */
 	bool tabled, inner;
-	uint8_t steps; /* BY_ bits: how the walk left its frames, for the stacks
-			* it calls */
+	uint8_t steps; /* BY_ bits of its frames, where it is a caller */
 	uint8_t by;    /* enum walk */
 	/* by the tables, or by the kernel, a sample's stack has no caller */
 	bool outermost;
@@ -96,8 +93,7 @@ struct known_stack {
 	bool hole;   /* frame pointers have missed a caller further out */
 	bool lacks;  /* lacks the innermost caller, wherever the stack ends */
 	bool deeper; /* a sample with it would have kept more of its frames */
-	bool ends;   /* a sample with it would have kept more frames of both
-		      * halves */
+	bool ends;   /* it would have kept more frames of both halves */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
 	uint32_t image; /* image whose code caused what is wrong; 0: none */
@@ -151,8 +147,7 @@ static inline const struct image *callsites_image(const struct pass *p,
  * function of `inner`. The first answer for a pair is kept. */
 enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 				  uint32_t frame);
-/* Returns what callsites_link() has found for the pair, 0 if it was not called.
- */
+/* Returns what callsites_link() has found for the pair, 0 if nothing yet. */
 enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 					uint32_t frame);
 /* Replaces what is known about a pair. */
@@ -182,8 +177,7 @@ void callsites_find_ends(struct pass *p);
 /* Stores the results for frames, and in which of them stack dumps would end,
  * once the stacks are judged. Returns 0, or -1 and *err. */
 int callsites_put_ends(struct pass *p, struct err *err);
-/* Returns whether the function of a frame is known as one in which threads
- * begin. */
+/* Returns whether threads are known to begin in the function of a frame. */
 bool callsites_begins(const struct spot *s);
 /* Returns the verdict on a stack by where it ends, if `as`, its verdict so far,
  * leaves that open; else `as`. */

@@ -159,10 +159,9 @@ static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 /* The functions of an image in all runs of a side, which may have several
  * builds of it. */
 struct side_image {
-	uint32_t id; /* matched_image.id */
-	bool all;    /* all of its functions are known */
-	struct intern
-		names; /* first n_own functions of it, then those looked up */
+	uint32_t id;	     /* matched_image.id */
+	bool all;	     /* all of its functions are known */
+	struct intern names; /* n_own that it has, then those looked up */
 	size_t n_own;
 };
 
@@ -333,8 +332,7 @@ static int8_t *compare_builds(const struct compare *c)
 }
 
 /* Matches images that have another name on the other side, by the weights of
- * their functions, and lists them in c->renames. Call it before matching_add().
- */
+ * their functions, and lists them in c->renames. Call this before matching. */
 static void compare_match_images(struct compare *c)
 {
 	struct programs side[2] = { 0 };
@@ -591,8 +589,8 @@ void compare_find_renamed(struct compare *c)
 #define FUNCTION_MAX (256 << 10)
 /* A function is in another tier if the optimized part differs by so much. */
 #define OTHER_TIER 0.2
-/* In coded_label.what: it is on that side, its code could be read there, and
- * there are several. */
+/* In coded_label.what: the function is on that side, its code could be read
+ * there, and there are several versions of its code. */
 #define ON(side) (1 << (side))
 #define READ(side) (4 << (side))
 #define SEVERAL 16

@@ -87,8 +87,7 @@ struct diff_cause {
 	/* a function that changed, but has the same code; REPORT_NONE: likewise
 	 */
 	uint32_t same;
-	struct diff_part
-		part[DIFF_PARTS]; /* largest first; none: the cause itself */
+	struct diff_part part[DIFF_PARTS]; /* largest first; none: in itself */
 	size_t n_part;
 	size_t others; /* functions that changed elsewhere */
 };
@@ -148,8 +147,7 @@ struct diff_tier {
 /* What is known about the code of the first n labels, which all runs share; all
  * zeros is nothing. */
 struct diff_known {
-	const int8_t
-		*only; /* diff_place.only; other values than 1 and -1 are 0 */
+	const int8_t *only; /* as diff_place.only; others than 1 and -1 are 0 */
 	const int8_t *build;	      /* as diff_rows.build */
 	const struct diff_tier *tier; /* by label and run */
 	uint32_t n;
@@ -209,8 +207,7 @@ struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
 /* Returns whether the change of a program may be in a row: its code is known to
  * differ, or was made at run time, so that no file has it. */
 bool diff_rows_may_differ(const struct diff_rows *d, size_t row);
-/* Returns "same", "other" or "tier" for the code of a row on both sides, or "".
- */
+/* Returns "same", "other" or "tier" for a row's code on both sides, or "". */
 const char *diff_rows_code_word(const struct diff_rows *d, size_t row);
 /* Returns "more", "less", "new", "gone", "unknown" or "". */
 const char *diff_rows_word(const struct diff_place *p);

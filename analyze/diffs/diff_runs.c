@@ -230,8 +230,7 @@ struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 #define USUAL_MOST 64
 #define USUAL_LIKELY 2
 
-/* The range of a number, as samples were lost: both are the same without loss.
- */
+/* The range of a number, as samples were lost; without loss both are equal. */
 struct runs_range {
 	double low, high;
 };

@@ -83,10 +83,10 @@ struct diff_place {
 				* elsewhere, but may belong here */
 	uint64_t out_a, out_b; /* those of a and b that must not be compared
 				* with other places */
-	const struct diff_count
-		*run; /* by run, those of A first; NULL if diff_whole.run is */
-	struct diff_noise noise[2]; /* of A and B, if each has one run */
-	bool skip;		    /* it must not be tested */
+	const struct diff_count *run; /* by run, those of A first; NULL if
+				       * diff_whole.run is */
+	struct diff_noise noise[2];   /* of A and B, if each has one run */
+	bool skip;		      /* it must not be tested */
 	int8_t only; /* the programs prove that only B can have samples here, 1,
 		      * or only A, -1: this is no question of chance */
 	bool apart;  /* nor may others be compared with it */

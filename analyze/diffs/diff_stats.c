@@ -554,7 +554,7 @@ static bool reference_find(struct diff_place *own, size_t n,
 	       (double)left->b >= REFERENCE_PART * (double)all->b;
 }
 
-/* Returns whether the total has nothing but self: the test would be the same.
+/* Returns whether the total has nothing but self, so that tests are the same.
  */
 static bool place_is_leaf(const struct diff_place *self,
 			  const struct diff_place *total)

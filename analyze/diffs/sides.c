@@ -43,8 +43,7 @@ static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 	return 0;
 }
 
-/* Takes the arguments of one side, and names it. Fails if a run is given twice.
- */
+/* Takes the arguments of one side, and names it. A run must be given once. */
 static int sides_take_one(struct side *s, int argc, char **argv,
 			  struct err *err)
 {

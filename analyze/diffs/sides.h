@@ -1,4 +1,4 @@
-/* sides.h - the recordings of a comparison: A and B, each one or several runs.
+/* sides.h - the recordings of a comparison: A and B, each of one or more runs.
  */
 #pragma once
 #include <stddef.h>

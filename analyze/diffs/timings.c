@@ -238,8 +238,7 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 	*v = (struct timings_value){ NAN, NAN, NAN, NAN, 0, seconds };
 	switch (m) {
 	case TIMINGS_RATE:
-		/* at most: an unproved one may be two, and others may have lost
-		 * both ends */
+		/* at most: an unproved one may be two, others lost both ends */
 		v->is = n / seconds;
 		v->least = v->is;
 		v->most = (n + (double)p->unproved + lost / 2) / seconds;
@@ -842,8 +841,7 @@ void timings_judge(struct timings *t)
 					  (total[0] < TIMINGS_PART * all[0] &&
 					   total[1] < TIMINGS_PART * all[1]))))
 				continue;
-			/* of a row that one side lacks, only the number is
-			 * judged */
+			/* if one side has none, only the number is judged */
 			if (!timings_all(of, t->n_run) &&
 			    (m != TIMINGS_RATE || (r->n[0] && r->n[1]) ||
 			     !timings_all(of + (r->n[0] ? 0 : t->runs[0]),

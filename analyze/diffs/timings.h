@@ -111,7 +111,7 @@ struct timings {
 	 * and some numbers are judged, and less than TIMINGS_LITTLE counts as
 	 * that much. */
 	const struct timings_group *parts;
-	bool all_kinds; /* each first key was recorded on both sides */
+	bool all_kinds; /* a missing first key means none, not unrecorded */
 	size_t runs[2];
 	struct timings_run *run;
 	size_t n_run, cap_run;
@@ -121,13 +121,11 @@ struct timings {
 	struct intern share_index;
 	struct timings_share *share;
 	size_t n_share, cap_share;
-	uint32_t *order; /* numbers of row[], after timings_judge(): changed
-			  * ones first */
+	uint32_t *order; /* numbers of row[], changed ones first */
 };
 
 /* A thing that took time. at: when it ended. If it began or ended outside of
- * the recording, only its time inside is known, and its length does not count.
- */
+ * the recording, only its time inside is known, and its length is left out. */
 struct timings_item {
 	int64_t at;
 	int64_t least, most; /* ns; INT64_MAX: any */

@@ -489,7 +489,7 @@ static void files_take_state(struct files *f, const struct files_type *t,
 			   !files_lost(f, seen->time, time);
 
 	if (t->shares) {
-		/* a table of another process is from an earlier dump, or shared
+		/* a table of another process is of an earlier dump, or shared
 		 */
 		if (known && seen->pid != own.pid) {
 			c.pid = seen->pid;
@@ -649,8 +649,7 @@ files_before(const struct files *f, int64_t pid, int64_t fd, int64_t time)
 		       : NULL;
 }
 
-/* Returns the name of the file that a descriptor was at a time; NULL: that is
- * not proved. */
+/* Returns the name of a descriptor's file at a time; NULL: it is not proved. */
 static const char *files_name(const struct files *f, int64_t pid, int64_t fd,
 			      int64_t time)
 {

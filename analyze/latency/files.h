@@ -29,7 +29,7 @@ void files_free(struct files *f); /* NULL is fine */
 /* Returns the pid of 'record --waits -p PID'; -1: none is known. */
 int64_t files_process(const struct files *f);
 /* Finds the call in which a thread was at `from`, or which a reading between
- * `from` and `to` shows, and stores it in *out. Returns false if none is known.
+ * `from` and `to` shows, and stores it in *out. Returns false if there is none.
  */
 bool files_call(const struct files *f, int64_t tid, int64_t from, int64_t to,
 		struct files_call *out);

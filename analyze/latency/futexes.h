@@ -16,7 +16,7 @@ struct store;
 /* Positions in the fields of an event, counted from 1; 0: it has none. */
 struct futex_at {
 	size_t addr;
-	size_t number; /* of the call, which may be any; 0: it is a futex */
+	size_t number; /* of the call; 0: the event is of futex calls only */
 };
 
 /* Numbers of the futex calls on a machine; on x86-64, those of i386 too. */

@@ -10,16 +10,15 @@ struct lost_sum;
 
 enum interval_verdict {
 	INTERVAL_PROVED,
-	INTERVAL_CONSISTENT, /* records may be missing, so that these may be two
-			      * intervals */
+	INTERVAL_CONSISTENT, /* records may be missing: these may be two */
 	INTERVAL_BEFORE,     /* it began before the recording */
 	INTERVAL_UNFINISHED, /* it was open when the recording ended */
 	INTERVAL_BEGIN_LOST, /* a loss explains why there is no begin */
 	INTERVAL_END_LOST,   /* a loss explains why there is no end */
 	INTERVAL_UNEXPLAINED,
 	INTERVAL_CANCELLED, /* it ended without a result */
-	INTERVAL_AMBIGUOUS, /* several were open at a time; the sum of their
-			     * times is right */
+	INTERVAL_AMBIGUOUS, /* several were open at a time: their sum is
+			     * right */
 	INTERVAL_VERDICTS
 };
 
@@ -27,8 +26,7 @@ enum interval_verdict {
 enum interval_reason {
 	INTERVAL_NO_REASON,
 	INTERVAL_BY_LOSS,   /* interval.loss */
-	INTERVAL_BY_SILENT, /* records are missing, though no loss reports that
-			     */
+	INTERVAL_BY_SILENT, /* records are missing, but no loss reports it */
 	INTERVAL_BY_START,  /* not all CPUs were recorded yet, or no longer */
 	INTERVAL_BY_RESTART,
 	INTERVAL_BY_CANCEL,
@@ -65,8 +63,7 @@ struct interval {
 	int64_t key;			/* the first key field; 0: none */
 	int64_t ret;
 	int64_t least, most; /* ns that it took; INT64_MAX: any */
-	int64_t loss; /* id of the first loss that may hide something; 0: none
-		       */
+	int64_t loss; /* id of the first that may hide something; 0: none */
 	int64_t self; /* ns of .most that were spent in no known call inside it;
 		       * -1: not known */
 	uint64_t inside; /* number of the call that it is inside of, if
@@ -78,8 +75,7 @@ struct interval {
 	int32_t cpu;	 /* likewise; -1: not known */
 	uint32_t depth;	 /* calls around a call; 0: none */
 	bool has_ret;
-	bool whole; /* no call inside it can be missing, so that .self is true
-		     */
+	bool whole;	 /* no call inside it is missing: .self is true */
 	uint8_t verdict; /* enum interval_verdict */
 	uint8_t reason;	 /* enum interval_reason */
 	uint8_t premise; /* enum interval_premise, if proved */
@@ -113,8 +109,7 @@ struct pairing_record {
 	int64_t time, event;
 	int64_t key[PAIR_KEYS], tag;
 	int64_t ret;
-	uint32_t pair;	/* number of the pair kind in this database, own pairs
-			 * included */
+	uint32_t pair;	/* number of the pair kind, own ones included */
 	uint32_t world; /* one recording, or several: see lost_times.h */
 	uint32_t thread, process; /* 0: not known */
 	uint32_t name, by;
@@ -122,8 +117,7 @@ struct pairing_record {
 	bool has_ret;
 	bool untimed;	/* PAIR_NEST: time is a position in the order */
 	bool cancels;	/* events that cancel this pair were recorded */
-	int64_t length; /* units that the second key covers; 0: it has no length
-			 */
+	int64_t length; /* what the second key covers; 0: no length */
 	int64_t born; /* time at which the thread began; INT64_MIN: not known */
 	int64_t from, to; /* PAIR_NEST: begin and end of the ended call by the
 			   * recorder's clock */
@@ -131,13 +125,12 @@ struct pairing_record {
 	int64_t blur; /* ns by which from may be late, because a text rounds */
 	uint32_t depth; /* PAIR_NEST: calls around it; 0: none */
 	uint8_t role, call, begins;
-	uint8_t premise; /* enum interval_premise, of the interval that it
-			  * begins */
+	uint8_t premise; /* enum interval_premise, for its interval */
 };
 
 /* Returns an interval with what one record says, without times and verdict. */
 struct interval pairing_of(const struct pairing_record *r);
-/* Returns one from a begin to an end, which takes that time at most. */
+/* Returns an interval from a begin to an end, whose time is its maximum. */
 struct interval pairing_of_both(const struct pairing_record *begin,
 				const struct pairing_record *end);
 /* Returns why records are missing; INTERVAL_NO_REASON if none are, or the
@@ -161,6 +154,5 @@ struct interval_range interval_range(const struct interval *i, int64_t first,
 const char *interval_verdict_word(uint8_t verdict);
 /* Returns "loss", "start", ...; "" for none. */
 const char *interval_reason_word(uint8_t reason);
-/* Returns "idle", "alone", ... for bit number `bit` of enum interval_premise.
- */
+/* Returns "idle", "alone", ... for a bit number of enum interval_premise. */
 const char *interval_premise_word(uint8_t bit);

@@ -40,21 +40,18 @@ const char intervals_by_lock[] = "lock";
  * their numbers + 1, 0: it has none. */
 struct intervals_role {
 	uint32_t pair, type;
-	uint32_t name; /* what '*' matched in the type's name; 0: there is none
-			*/
+	uint32_t name; /* what '*' matched in its name; 0: there is none */
 	uint8_t role;
 	size_t key[PAIR_KEYS], tag, named, by, ret, part, direction, length;
 	size_t depth, from, to, took, leaf; /* PAIR_NEST */
-	struct futex_at
-		futex; /* addr 0: it has no futex, or none was asked for */
+	struct futex_at futex; /* addr 0: of no futex, or not asked for */
 };
 
 struct intervals_type {
 	char *name, *buffer;
 	uint32_t capture, world;
 	bool sample, sampled;
-	bool asked, marks; /* whether the type was searched for slices, and has
-			    * some */
+	bool asked, marks; /* asked: searched for slices; marks: it has some */
 	bool calls;	   /* it belongs to a counted kind */
 	uint32_t first, n; /* in role[] */
 };
@@ -202,8 +199,7 @@ static size_t intervals_marks_field(const struct intervals *iv, uint32_t type)
 		       ?: intervals_field(iv, type, "text");
 }
 
-/* Returns whether a program wrote slices to trace_marker: it may hold any text.
- */
+/* Returns whether a program wrote slices to trace_marker, not other texts. */
 static bool intervals_has_marks(struct intervals *iv, uint32_t type)
 {
 	struct intervals_type *t = &iv->type[type];
@@ -531,8 +527,7 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 		const struct pair_kind *k = &all[i];
 		const char *const of[] = { k->begin, k->end, k->cancel };
 
-		/* the first pair of events of system calls covers all of them
-		 */
+		/* the first pair of system calls covers all of them */
 		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
 			continue;
 		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
@@ -1111,8 +1106,7 @@ static bool intervals_has_flag(struct intervals *iv, const struct field *f,
 	return flags & flag->bit;
 }
 
-/* Returns whether a begin may be a part; without the field, that is not known.
- */
+/* Returns whether a begin may be a part; EITHER without the field. */
 static uint8_t intervals_begins(struct intervals *iv,
 				const struct pair_part *part,
 				const struct field *f, size_t at)
@@ -1453,8 +1447,7 @@ struct intervals *intervals_open(struct store *db, const char *path,
 {
 	struct intervals *iv = intervals_begin(db, path, a, err);
 
-	/* each report asks whether there are calls, so that this must be quick
-	 */
+	/* each report asks whether there are calls: this must be quick */
 	if (!iv || (a->nested && !iv->n_role))
 		return iv;
 	if (intervals_read_by(iv, err) || intervals_read_locks(iv, err) ||
@@ -1465,8 +1458,7 @@ struct intervals *intervals_open(struct store *db, const char *path,
 		intervals_close(iv);
 		return NULL;
 	}
-	/* the records of tasks that were not recorded are missing at all times
-	 */
+	/* records of tasks that were not recorded are always missing */
 	for (uint32_t i = 0; i < iv->n_capture; i++)
 		if (iv->capture[i].some)
 			intervals_lose_silent(

@@ -52,8 +52,7 @@ struct intervals_thread {
 
 struct intervals_sums {
 	int64_t first, last; /* times of all events; first > last: none */
-	uint64_t no_thread;  /* records left out because their thread is not
-			      * known */
+	uint64_t no_thread;  /* records without a known thread, left out */
 	uint64_t doubled;    /* records left out because they are there twice */
 	bool cut_before, cut_behind; /* the stream has pieces before or after
 				      * this that are missing */
@@ -95,14 +94,13 @@ struct intervals {
 	size_t n_role, cap_role;
 	struct intervals_thread *thread; /* by thread.id */
 	size_t n_thread, cap_thread;
-	struct intern names;	 /* of interval.name and .by; id 0 is "" */
-	struct table by_value;	 /* of names, by type and value */
-	struct table by_lock;	 /* of names, by capture and address */
-	struct table by_event;	 /* of names, for ask->by "cgroup" */
-	struct callers *callers; /* NULL: not asked for */
-	struct callers *here;	 /* for pair_kind.here; NULL: not needed */
-	struct futex_locks
-		*futexes; /* for intervals_by_lock; NULL: not asked for */
+	struct intern names;	     /* of interval.name and .by; id 0 is "" */
+	struct table by_value;	     /* of names, by type and value */
+	struct table by_lock;	     /* of names, by capture and address */
+	struct table by_event;	     /* of names, for ask->by "cgroup" */
+	struct callers *callers;     /* NULL: not asked for */
+	struct callers *here;	     /* for pair_kind.here; NULL: not needed */
+	struct futex_locks *futexes; /* for intervals_by_lock; or NULL */
 	bool by_cgroup, by_field; /* cgroups, or fields with names for .by, were
 				   * found */
 	struct arena text;

@@ -17,8 +17,7 @@ struct lost_time {
 	int32_t cpu;	  /* -1: any */
 	bool silent;   /* records are missing though no loss reports it; if this
 			* is false and id is 0, the recorder was off */
-	bool of_tasks; /* only records of tasks without any record are missing
-			*/
+	bool of_tasks; /* only of tasks without any record */
 };
 
 /* All zeros is empty. */
@@ -46,8 +45,7 @@ struct lost_ask {
 	uint32_t world;
 	int32_t cpu; /* -1: all */
 	int64_t from, to;
-	bool recorded; /* only records of a task that has others are of interest
-			*/
+	bool recorded; /* only records of a task that has others */
 };
 
 /* Returns what may be missing in that time, in O(log n). */

@@ -109,8 +109,7 @@ bool marker_parse(const char *text, struct marker *out)
 	s.n -= 2;
 	pid = marker_take(&s);
 	for (size_t i = 0; i < pid.n && i < 10; i++) {
-		/* some writers have the name there, which an end does not need
-		 */
+		/* some writers have the name there, which no end needs */
 		if (pid.p[i] < '0' || pid.p[i] > '9')
 			return text[0] == 'E';
 		out->pid = out->pid * 10 + (pid.p[i] - '0');
@@ -308,9 +307,8 @@ const struct pair_kind pair_kinds[] = {
 	 * each time that the first waiter is woken, until it ends. Read: 6.1,
 	 * 6.17, 7.1. The other locks there (queued spinlocks and rwlocks,
 	 * rwsem, rtmutex, its rwbase, percpu-rwsem, semaphores) begin once; a
-	 * lock inside of them has another address. No thread waits for a lock
-	 * twice at a time: an interrupt does not take the lock that it
-	 * interrupted. */
+	 * lock inside them has another address. No thread waits for a lock
+	 * twice at a time: no interrupt takes the lock that it interrupted. */
 	{ .word = "lock",
 	  .begin = "lock:contention_begin",
 	  .end = "lock:contention_end",

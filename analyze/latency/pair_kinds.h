@@ -52,9 +52,9 @@ struct pair_kind {
 	const char *begin_too;	    /* begins it as well; or NULL */
 	const char *cancel;	    /* ends it without a result; or NULL */
 	const char *key[PAIR_KEYS]; /* fields; or NULL */
-	const char
-		*direction; /* field with a disk's operation: the last key is
-			     * the part of it that does not change; or NULL */
+	const char *direction; /* field with a disk's operation: the last key
+				* is the part of it that does not change; or
+				* NULL */
 	const char *length; /* field with the length from the second key on: an
 			     * end may be of a part; or NULL */
 	/* Field that both have, and that must be equal: if it is not, the end
@@ -94,8 +94,8 @@ bool pair_name_is(const char *pattern, const char *event, const char **rest,
 /* Writes the common name of the probes on a function and on its return. Returns
  * whether the event is named like a probe on a return. */
 bool pair_probe_name(const char *event, char name[PAIR_PROBE_NAME]);
-/* Returns the kind of PAIR_NEST that an event may belong to, by its name; NULL:
- * none. */
+/* Returns the kind of PAIR_NEST that an event may be of, by its name; or NULL.
+ */
 const struct pair_kind *pair_nests(const char *event);
 /* Returns the part of a disk's operation that is the same in all events of a
  * request: 'R' of "RA", 'W' of "FWS", 'F' of "FF". LTTng has no text: it is

@@ -16,15 +16,13 @@ struct pairing_set {
 struct open_pair {
 	struct pairing_record at;
 	uint64_t hash, began; /* of its key, now and at its begin */
-	uint32_t below; /* index + 1 of the one around it, or of the next free
-			 * one; 0: none */
+	uint32_t below; /* index + 1 of the one around it, or next free; 0 */
 	uint32_t older, newer; /* index + 1 of those with the same
 				* pairing_exec_hash(); 0: none */
 	int64_t first; /* PAIR_EITHER: the earliest begin that may be its own */
 	int64_t again; /* time of the last begin that may be a part of it */
 	int64_t left;  /* of its length, by parts that ended */
-	struct lost_sum
-		before; /* records missing where an earlier begin may be */
+	struct lost_sum before;	 /* records missing for an earlier begin */
 	struct pairing_set *set; /* all of this key; NULL: it is alone */
 	bool used;
 	bool cancelled; /* or it is about to end */
@@ -80,8 +78,7 @@ struct pairing {
 	struct pairing_last *last; /* by pairing_record.pair */
 	size_t n_last, cap_last;
 	struct pairing_late *late;   /* a ring */
-	uint64_t first_late, n_late; /* numbers; the index is the remainder by
-				      * PAIRING_LATE */
+	uint64_t first_late, n_late; /* numbers; index: modulo PAIRING_LATE */
 	struct table by_late; /* of the last one of each key, in the ring */
 	struct table several; /* keys of which several were open at a time */
 	struct table started; /* works that ran */
@@ -387,8 +384,7 @@ static void pairing_late_doubt(struct pairing *p,
 	}
 }
 
-/* Returns whether an end may belong to another begin than the one that is open.
- */
+/* Returns whether an end may belong to another begin than the open one. */
 static bool pairing_has_others(const struct pair_kind *k)
 {
 	return k->again == PAIR_SET || k->again == PAIR_EITHER;
@@ -408,8 +404,7 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 	struct lost_sum lost = pairing_lost(p, &o->at, o->at.time, r->time);
 	bool hidden = lost.n >= needs || o->before.n;
 
-	/* if it began again, it may have ended before: one missing record is
-	 * enough */
+	/* if it began again, one missing record may have ended it before */
 	if (lost.n && o->again > o->at.time)
 		hidden |= pairing_lost(p, &o->at, o->at.time, o->again).n > 0;
 	i.loss = o->before.id ?: lost.id;
@@ -607,8 +602,7 @@ static bool pairing_is_part(struct pairing *p, uint32_t at,
 	return true;
 }
 
-/* Returns the last exec that is open in the process of a record, or TABLE_NONE.
- */
+/* Returns the last open exec in the process of a record, or TABLE_NONE. */
 static uint32_t pairing_find_exec(const struct pairing *p,
 				  const struct pairing_record *r)
 {
@@ -657,8 +651,7 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 		return;
 	}
 	if (again == PAIR_PART && r->begins != PAIRING_FIRST) {
-		/* had the open one ended, the next begin would be a first one
-		 */
+		/* had the open one ended, the next begin would be a first */
 		if (r->begins == PAIRING_EITHER)
 			p->open[at].again = r->time;
 		return;

@@ -28,12 +28,12 @@ struct label {
 	const char *image; /* path; "" when there is none */
 	uint64_t off;	   /* of the function's start in the image */
 	bool has_off;
-	bool kernel;	   /* kernel code, named or not */
-	bool inlined;	   /* of an inlined function, whatever its kind */
-	const char *bogus; /* if bogus: a static word of the call-site check;
-			    * else NULL */
-	enum label_kind
-		was; /* for LABEL_BOGUS: its kind without that; not compared */
+	bool kernel;	     /* kernel code, named or not */
+	bool inlined;	     /* of an inlined function, whatever its kind */
+	const char *bogus;   /* if bogus: a static word of the call-site check;
+			      * else NULL */
+	enum label_kind was; /* for LABEL_BOGUS: its kind without that; not
+			      * compared */
 	/* For people: the short form of the name, with more of it if another
 	 * name of the set has the same; NULL: the name. Borrowed from the set
 	 * for which labels_shorten() was called. */

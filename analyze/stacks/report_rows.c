@@ -16,8 +16,7 @@
 static bool interrupts_enter(const char *name)
 {
 	/* Names begin like this: x86 since Linux 5.8, before that, AArch64 and
-	 * s390x. A page fault is the thread's own work, and is not among them.
-	 */
+	 * s390x. A page fault is the thread's own work, and is not here. */
 	static const char *const begin[] = {
 		"asm_sysvec_",
 		"asm_common_interrupt",

@@ -103,8 +103,7 @@ struct report_hit {
 struct report_stack {
 	size_t end;
 	uint64_t weight, samples;
-	uint32_t leaf; /* row of the innermost user function; REPORT_NONE: none
-			*/
+	uint32_t leaf; /* row of the innermost user function; or REPORT_NONE */
 	bool lacks;    /* a caller is missing: it has a gap (see
 			* stack_names_opts.gaps), a bogus frame, or one user
 			* function only */

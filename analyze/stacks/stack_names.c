@@ -448,8 +448,7 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		bool bogus = first && pos >= first;
 
 		from.frame = l->frame;
-		/* own->inlines saves a look at f, which is far away in memory
-		 */
+		/* own->inlines saves a look at f, far away in memory */
 		for (uint32_t i = 0; own->inlines && i < f->n_inlined; i++) {
 			const struct named_function *in =
 				&sn->inline_at[f->inlined + i];

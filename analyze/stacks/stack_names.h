@@ -27,12 +27,12 @@ struct stack_names_opts {
 		       * LABEL_BOGUS (CODE_BOGUS, CODE_WRONG) */
 	bool gaps; /* if a chain lacks a caller and goes on after it, the caller
 		    * is a frame STACK_NAMES_GAP (CODE_CALLERS) */
-	const struct homonyms
-		*homonyms; /* of the code; NULL: functions of one name and image
-			    * are distinguished by offset only */
-	struct matching
-		*match; /* labels of a comparison: equal code of both sides has
-			 * the same label; NULL: labels of one recording */
+	const struct homonyms *homonyms; /* of the code; NULL: functions of
+					  * one name and image are
+					  * distinguished by offset only */
+	struct matching *match; /* labels of a comparison: equal code of both
+				 * sides has the same label; NULL: labels of
+				 * one recording */
 	bool inlined_same; /* in a comparison: inlined or not is the same, as
 			    * another build inlines other functions */
 	int side;	   /* which side this is, 0 or 1 */

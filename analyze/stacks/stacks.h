@@ -140,7 +140,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 int stacks_match(struct stacks *s, struct matching *match, int side,
 		 struct err *err);
 void stacks_free(struct stacks *s);
-/* Returns the event of that name, which it adds if it is new, for stacks_add().
+/* Returns the event of that name, for stacks_add(), and adds it if it is new.
  */
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit);
 /* Makes the group of a sample. Returns false if the event is no sample. */

@@ -81,8 +81,7 @@ static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 		raise_to(t->buffers, loss_buffer_megabytes(rows_text(
 					     r, TRUST_CLASSES_CMDLINE)));
 		t->record |= rows_int(r, TRUST_CLASSES_RECORD) > 0;
-		/* rows that a server of an earlier version sent have no class
-		 */
+		/* rows sent by a server of an earlier version have no class */
 		t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
 		*rule = (struct trust_rule){
 			.key = {

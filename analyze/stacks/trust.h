@@ -75,10 +75,9 @@ const char *trust_class(struct trust *t, const struct stacks_group *g);
  * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line
  * break; names of files are safe to show. */
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
-/* Adds to what trust_say() wrote, which reports kernel halves only if some have
- * a frame too many or too few, those of others that are not judged: " 0.40 % of
- * the kernel halves end where none is known to begin, 99.60 % are unchecked."
- */
+/* Adds a sentence about kernel halves after that of trust_say(), which has one
+ * only if some have a frame too many or too few: " 0.40 % of the kernel halves
+ * end where none is known to begin, 99.60 % are unchecked." */
 void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE]);
 /* Writes the sentence, and the samples of each class, as members. */
 void trust_put_json(const struct trust *t, struct json *j);
@@ -87,8 +86,7 @@ struct trust_counts {
 	/* all: if none was recorded, the samples that could have had one */
 	int64_t all, whole, wrong, unchecked;
 	int64_t cut;   /* end with their dump */
-	bool recorded; /* false: all is the number of those that could have had
-			* one */
+	bool recorded; /* not only samples that could have had one */
 	/* samples, and those in code whose file nothing proves */
 	int64_t counted, unproved;
 };

@@ -437,8 +437,7 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 	return left <= last;
 }
 
-/* Adds the advice: " 'backstitch symbolize --symfs DIR' would check 12.00 %."
- */
+/* Adds " 'backstitch symbolize --symfs DIR' would check 12.00 %." */
 static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 			   struct text_out *out)
 {

@@ -62,8 +62,7 @@ struct parallel_range {
 };
 
 /* Reads when threads ran. Returns 0, or -1 and *err, also if not all switches
- * were recorded; path is for that message. The caller releases *p in any case.
- */
+ * were recorded; path is for that message. The caller always releases *p. */
 int parallel_load(struct store *db, const char *path, struct parallel *p,
 		  struct err *err);
 void parallel_release(struct parallel *p);

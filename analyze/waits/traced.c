@@ -49,8 +49,7 @@ struct traced_span {
 	int64_t from, to, event;
 	uint32_t thread;
 	uint32_t what; /* name of the system call; index of the call */
-	uint32_t in; /* for a call: name of its system call, which .event begins
-		      */
+	uint32_t in;   /* for a call: name of its system call, of .event */
 };
 
 /* A time in which a thread was off the CPU. before: ns of those before it. */

@@ -54,8 +54,7 @@ struct traced {
  * in the stack that was taken with it, without the frames of the tracer, or
  * else in the function that called it. The records are no samples any more.
  * path: for messages. *t is all zeros if nothing of the kind was recorded.
- * Returns 0, or -1 and *err; the caller calls traced_release() in both cases.
- */
+ * Returns 0, or -1 and *err; the caller always calls traced_release(). */
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err);
 void traced_release(struct traced *t);

@@ -179,9 +179,8 @@ struct waits_life {
 /* The waits of a kernel, as its switches show them, or of one capture, as the
  * kernel measured them (perf record --off-cpu): single waits, or sums. */
 struct waits_part {
-	const struct causes_kernel *kernel; /* NULL: measured */
-	const struct causes_capture
-		*measured; /* capture with these waits, or NULL */
+	const struct causes_kernel *kernel;    /* NULL: measured */
+	const struct causes_capture *measured; /* has these waits, or NULL */
 	int64_t start, end;
 	/* set when it is loaded: */
 	struct waits_lost lost; /* on any CPU */
@@ -471,7 +470,7 @@ static int waits_part_next(struct waits_part *p, struct waits_measured *out,
 
 /* ---- lookups */
 
-/* Returns whether anything is lost between from and to, and widens `in` by it.
+/* Returns whether anything is lost between from and to, and widens `in` to it.
  */
 static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
 			  struct waits_span *in)
@@ -487,8 +486,7 @@ static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
 }
 
 /* Returns whether a switch between from and to may have been lost, on this CPU
- * or, for -1, on any. Unless `in` is NULL, stores in which part of that time.
- */
+ * or, for -1, on any. Stores in which part of that time unless `in` is NULL. */
 static bool waits_part_lost(const struct waits_part *p, int32_t cpu,
 			    int64_t from, int64_t to, struct waits_span *in)
 {

@@ -25,9 +25,8 @@ struct causes;
 #define WAKER_IRQ 32
 
 struct waker {
-	bool asleep; /* it had to be woken; else it was always ready */
-	enum proof
-		proof; /* that this one woke it; unknown: no waker is named */
+	bool asleep;	  /* it had to be woken; else it was always ready */
+	enum proof proof; /* that this one woke it; or unknown: none is named */
 	/* its longest state while it was runnable: WAIT_READY, WAIT_THROTTLED,
 	 * WAIT_HELD; WAIT_UNKNOWN: it was not runnable */
 	enum wait_cause runnable;

@@ -37,7 +37,7 @@ struct wall_intervals {
 	 * sample */
 	int64_t tick;
 	uint64_t proved, unknown;
-	uint64_t loose;	   /* ns that the unknown ones may have had; UINT64_MAX:
+	uint64_t loose;	   /* ns that the unknown ones may have; UINT64_MAX:
 			    * any */
 	char premise[160]; /* of the proved ones, "if ..."; "": none */
 };
