@@ -293,9 +293,8 @@ void callsites_find_ends(struct pass *p)
 {
 	struct place *pl = NULL;
 
-	/* Some frames are not after a call, although nothing else returns
-	 * there: Go's runtime has made a function look as if it was called at
-	 * that place. */
+	/* Some return addresses are after no call, and yet true: Go's runtime
+	 * makes a function look as if it was called there. */
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
 		const struct stack *s = bare_code_stack(p->code, i);
 
@@ -426,6 +425,7 @@ static uint32_t callsites_leaf(const struct pass *p,
 	return bare_code_stack(p->code, (uint32_t)g->user)->frame;
 }
 
+/* Adds the samples of a group to the sums of its thread's name. */
 static int callsites_take_thread(void *arg, const struct store_group *g,
 				 struct err *err UNUSED)
 {

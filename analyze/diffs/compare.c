@@ -331,8 +331,8 @@ static int8_t *compare_builds(const struct compare *c)
 	return build;
 }
 
-/* Matches images that have another name on the other side, by the weights of
- * their functions, and lists them in c->renames. Call this before matching. */
+/* Matches images with another name on the other side, by the weights of their
+ * functions, and lists them in c->renames. Call it before matching_add(). */
 static void compare_match_images(struct compare *c)
 {
 	struct programs side[2] = { 0 };
@@ -621,6 +621,7 @@ struct coded {
 	size_t n_file, cap_file, n_hash, cap_hash;
 };
 
+/* Returns the index of a file, which is opened on first use. */
 static uint32_t coded_file(struct coded *o, size_t run, const struct image *img)
 {
 	struct coded_file f = { .bytes = NULL };
@@ -816,6 +817,7 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 	return tier;
 }
 
+/* Reads the capture's name, and how long the recording of a run took. */
 static int compare_read_capture(struct compare_run *run, struct store *db,
 				struct err *err)
 {

@@ -581,6 +581,7 @@ static bool cause_try(struct diff_rows *d)
 	return false;
 }
 
+/* Fills in d->cause: first among rows whose code differs, then all. */
 static void cause_search(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;

@@ -125,6 +125,7 @@ static double diff_rows_between(const struct diff_rows *d)
 		       : DIFF_BETWEEN;
 }
 
+/* Sets d->whole from the sums of both sides. */
 static void diff_rows_set_whole(struct diff_rows *d)
 {
 	const struct diff_side *a = &d->side[0];

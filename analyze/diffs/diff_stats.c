@@ -140,6 +140,7 @@ static struct noise_test noise_in(const struct diff_place *p,
 				     own.df > 0 ? own.df : w->df });
 }
 
+/* Returns how far the sides of a place differ, in standard deviations. */
 static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 {
 	double shrink = noise_in(p, w, false).shrink;

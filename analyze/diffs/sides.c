@@ -25,6 +25,7 @@ static void sides_put(struct side *s, const char *path)
 	*mem_add(s->path, s->n, s->cap) = mem_strdup(path);
 }
 
+/* Adds a file, or all files that match a pattern. */
 static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 {
 	struct stat st;

@@ -18,7 +18,7 @@
 /* Shares with fewer samples explain nothing; TIMINGS_AS_GOOD: those that have
  * this part of the best are as good. */
 #define TIMINGS_FEW_SAMPLES 5
-/* A share with fewer samples has the variance of so many. */
+/* Fewer samples may be so many by chance, and have their variance. */
 #define TIMINGS_NO_SAMPLES 3
 #define TIMINGS_AS_GOOD 0.93
 /* A share with a larger part of its row is not tested, because the row is. */

@@ -142,6 +142,7 @@ COMPARE_BY(files_compare_readings, struct files_reading, tid, from);
 
 /* ---- reading the database */
 
+/* Finds the types of events of calls and of the statedump, by id. */
 static int files_read_types(struct files *f, struct store *db, bool *any,
 			    struct err *err)
 {
@@ -188,6 +189,7 @@ static int files_read_types(struct files *f, struct store *db, bool *any,
 	return rows_end(r, err);
 }
 
+/* Reads the lives of processes, and when they called exec. */
 static int files_read_processes(struct files *f, struct store *db,
 				struct err *err)
 {

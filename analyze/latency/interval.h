@@ -70,9 +70,9 @@ struct interval {
 			  * interval_sql.c keeps it; 0: none is known */
 	uint32_t pair;	 /* as in the records */
 	uint32_t thread; /* of the begin or, without one, of the end; 0 */
-	uint32_t name;	 /* likewise */
+	uint32_t name;	 /* of the same record */
 	uint32_t by;	 /* as name, by what the user sums up; 0: nothing */
-	int32_t cpu;	 /* likewise; -1: not known */
+	int32_t cpu;	 /* of the same record; -1: not known */
 	uint32_t depth;	 /* calls around a call; 0: none */
 	bool has_ret;
 	bool whole;	 /* no call inside it is missing: .self is true */

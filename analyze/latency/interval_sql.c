@@ -103,6 +103,7 @@ static const char *interval_sql_premise(struct interval_sql *s,
 	return s->premise;
 }
 
+/* Stores the value of a column of table interval; NULL if not known. */
 static void interval_sql_cell(void *arg, size_t row, int column,
 			      struct value *v)
 {
@@ -179,6 +180,7 @@ static size_t interval_sql_next_call(void *arg, const struct virtual_ask *ask,
 	return row;
 }
 
+/* Stores the value of a column of table call. */
 static void interval_sql_call_cell(void *arg, size_t row, int column,
 				   struct value *v)
 {
@@ -230,6 +232,7 @@ interval_sql_next_counter(void *arg, const struct virtual_ask *ask, size_t row)
 	return VIRTUAL_END;
 }
 
+/* Stores the value of a column of table counter. */
 static void interval_sql_counter_cell(void *arg, size_t row, int column,
 				      struct value *v)
 {

@@ -90,6 +90,7 @@ static uint32_t intervals_line(const struct intervals *iv, int64_t capture)
 		       : (uint32_t)capture;
 }
 
+/* Reads which captures are pieces of one stream, and if some are missing. */
 static int intervals_read_lines(struct intervals *iv, struct err *err)
 {
 	struct rows *r = rows_of(iv->db, "interval_lines", err);
@@ -113,6 +114,7 @@ static int intervals_read_lines(struct intervals *iv, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Reads the types of events, by id, and the captures that they are in. */
 static int intervals_read_types(struct intervals *iv, struct err *err)
 {
 	struct rows *r = rows_dense(iv->db, "interval_types", err);
@@ -308,6 +310,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	*mem_add(iv->role, iv->n_role, iv->cap_role) = r;
 }
 
+/* Adds the roles that a type has for a kind, by its name. */
 static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 			    uint32_t type)
 {
@@ -664,6 +667,7 @@ static int intervals_read_by(struct intervals *iv, struct err *err)
 
 /* ---- threads, losses, and when CPUs were recorded */
 
+/* Reads the threads, by id; that of 0 is unknown. */
 static int intervals_read_threads(struct intervals *iv, struct err *err)
 {
 	struct rows *r = rows_dense(iv->db, "interval_threads", err);
@@ -1072,6 +1076,7 @@ static int intervals_by(struct intervals *iv, const struct intervals_role *role,
 
 /* ---- records */
 
+/* Returns what a system call does besides, enum pairing_call. */
 static uint8_t intervals_call(const char *name)
 {
 	static const struct {
@@ -1294,6 +1299,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	return 0;
 }
 
+/* Takes an event in each of its roles. */
 static int intervals_take_event(struct intervals *iv, struct event_row *e,
 				struct err *err)
 {

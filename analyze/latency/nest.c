@@ -86,7 +86,7 @@ static struct lost_sum nest_lost(const struct nest *n,
 	return lost_times_between(n->lost, &ask);
 }
 
-/* Returns the deepest frame, after adding one if that is above `depth`. */
+/* Returns the deepest frame, and adds one at `depth` if none is so deep. */
 static struct nest_frame *nest_reach(struct nest_thread *t, uint32_t depth)
 {
 	if (!t->n || t->frame[t->n - 1].depth < depth)

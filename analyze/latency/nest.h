@@ -28,7 +28,7 @@ struct nest_tell {
 	void (*inside)(void *arg, uint64_t call, uint64_t of);
 };
 
-/* lost and tell: borrowed. The caller frees the result by nest_free(). */
+/* lost, tell: borrowed. The caller frees the result by nest_free(). */
 struct nest *nest_new(const struct lost_times *lost,
 		      const struct nest_tell *tell, void *arg);
 void nest_free(struct nest *n); /* NULL is fine */

@@ -318,8 +318,8 @@ const struct pair_kind pair_kinds[] = {
 	  .again = PAIR_PART },
 	/* mm/vmscan.c: try_to_free_pages(), try_to_free_mem_cgroup_pages(),
 	 * __node_reclaim(): a thread reclaims in one of them at a time, as
-	 * PF_MEMALLOC keeps what it allocates meanwhile from another.
-	 * Read: 3.8, 5.3, 6.18, of the first two. */
+	 * PF_MEMALLOC keeps its allocations meanwhile from another. Read: 3.8,
+	 * 5.3, 6.18, of the first two. */
 	{ .word = "reclaim",
 	  .begin = "vmscan:mm_vmscan_direct_reclaim_begin",
 	  .end = "vmscan:mm_vmscan_direct_reclaim_end",

@@ -476,6 +476,7 @@ static uint32_t pairing_push(struct pairing *p, const struct pairing_record *r,
 	return at;
 }
 
+/* Removes an open begin, and what it owns. */
 static void pairing_pop(struct pairing *p, uint32_t at)
 {
 	struct open_pair *o = &p->open[at];
@@ -634,7 +635,7 @@ static struct lost_sum pairing_before(const struct pairing *p,
 	return before.n < 2 ? (struct lost_sum){ 0 } : before;
 }
 
-/* Takes a begin. at: what is open with its key, or TABLE_NONE. */
+/* Takes a begin. at: the open begin of its key, or TABLE_NONE. */
 static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 			  uint64_t hash, uint32_t at, int64_t since)
 {
@@ -708,7 +709,7 @@ static void pairing_end_other(struct pairing *p, const struct pairing_record *r,
 	pairing_tell_both(p, &o, r);
 }
 
-/* Takes an end. at: what is open with its key, or TABLE_NONE. */
+/* Takes an end. at: the open begin of its key, or TABLE_NONE. */
 static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 			    uint64_t hash, uint32_t at, int64_t since)
 {

@@ -21,6 +21,7 @@ struct pick {
 	uint64_t dropped;
 };
 
+/* Compiles the expressions of an option, and adds them to a set. */
 static int pick_add_list(struct pick *p, const char *opt,
 			 const char *const *item, size_t n, uint64_t *set,
 			 struct err *err)
@@ -65,6 +66,7 @@ void pick_free(struct pick *p)
 	free_all(p->regex, p->bits, p);
 }
 
+/* Returns the bits of a label: KNOWN, and patterns that match its name. */
 static uint64_t bits_of(struct pick *p, uint32_t label)
 {
 	mem_reach(p->bits, p->n_label, p->cap, (size_t)label + 1);

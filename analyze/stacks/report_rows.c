@@ -142,6 +142,7 @@ static struct report_row *row_for(struct report_rows *r,
 	return &r->row[id];
 }
 
+/* Returns the key of a group's rows, all but the code. */
 static struct report_row report_rows_key_of(struct report_rows *r,
 					    const struct stacks_group *g)
 {

@@ -54,7 +54,7 @@ struct report_row {
 	int64_t pid, tid;
 	int32_t cpu;
 	uint32_t verdict, trust; /* for report_label() */
-	uint32_t field;		 /* likewise */
+	uint32_t field;		 /* for report_label() */
 	uint64_t self, total;	 /* weight */
 	uint64_t least; /* the certain part of self: stacks_group.least */
 	uint64_t n_self, n_total; /* samples */

@@ -47,6 +47,7 @@ struct stack_names {
 
 #define NAME_SIZE 4096
 
+/* Sets the names of an image. */
 static void stack_names_image(struct stack_names *sn, size_t id)
 {
 	const struct image *img = &sn->code->image[id].img;
@@ -135,6 +136,7 @@ static char *stack_names_distinct(const struct stack_names *sn,
 	return told;
 }
 
+/* Makes the label of a frame's function, not of inlined ones. */
 static void name_frame(struct stack_names *sn, size_t id)
 {
 	const struct code_frame *f = &sn->code->frame[id];

@@ -214,6 +214,7 @@ static int stacks_read_events(struct stacks *s, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Reads the names of threads, by comm.id; [0] is that of none. */
 static int stacks_read_comms(struct stacks *s, struct store *db,
 			     struct err *err)
 {

@@ -42,8 +42,8 @@ struct stacks_opts {
 	bool by_cpu;		     /* keep CPUs apart */
 	bool by_name;		     /* as for stack_names_new() */
 	bool inlined;
-	bool bogus;	   /* likewise */
-	bool gaps;	   /* likewise */
+	bool bogus;	   /* as for stack_names_new() */
+	bool gaps;	   /* as for stack_names_new() */
 	bool samples;	   /* every sample weighs 1 */
 	bool no_groups;	   /* the caller makes groups for stacks_get() */
 	bool unnamed;	   /* the caller makes the labels, by stacks_match() */

@@ -65,6 +65,7 @@ static enum judged trust_judged_of(const char *name)
 	return judged_name(v) ? (enum judged)v : JUDGED_NONE;
 }
 
+/* Reads the kinds of samples, with their classes and remedies. */
 static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "trust_classes", err);
@@ -219,6 +220,7 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 	return rc;
 }
 
+/* Reads by stack how it was judged, why, and how it was walked. */
 static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 {
 	const struct known_code *c = t->code;
@@ -276,6 +278,7 @@ struct trust_column {
 	size_t n, cap;
 };
 
+/* Reads a column of a table. */
 static int trust_read_column(struct store *db, const char *table,
 			     const char *name, struct trust_column *c,
 			     struct err *err)
@@ -351,8 +354,8 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	return rc;
 }
 
-/* Looks for a process that still has the file that ran at its path, as those of
- * a container have while they live. */
+/* Looks for a process that still sees the file that ran at its path, as
+ * processes of a container do while they live. */
 static int trust_find_root(struct trust *t, struct store *db, int64_t image,
 			   struct err *err)
 {

@@ -46,6 +46,7 @@ struct trust_sums {
 
 COMPARE_LARGEST_BY(trust_compare, struct trust_sum, n, word);
 
+/* Adds up the counted samples by class and by kind. */
 static void trust_sum(const struct trust *t, struct trust_sums *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -113,9 +114,9 @@ void trust_of_waits(struct trust *t)
 }
 
 /* Returns how many more samples would be whole, of n for which this is the
- * remedy. Larger buffers mend nothing if they were large. Of the dumps that
- * were too small, as large a part as of the others will end elsewhere, or in
- * code that no table proves, at least: deeper ones come through more code. */
+ * remedy. Larger buffers mend nothing if they were large. If dumps were too
+ * small, at least as large a part of them as of the others will end elsewhere,
+ * or in code that no table proves: deeper ones come through more code. */
 static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 			   int64_t n)
 {

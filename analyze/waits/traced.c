@@ -18,7 +18,7 @@
 #include "stitch/source.h"
 
 /* Deeper stacks are cut: a program may begin slices and end none. The shadow
- * stack of function_graph has room for a third of that. */
+ * stack of function_graph has room for a third of these levels. */
 #define TRACED_LEVELS 512
 
 /* kind: word in pair_kinds[]; NULL: not made of pairs. */
@@ -333,6 +333,7 @@ static void traced_nest(struct traced_run *r)
 	}
 }
 
+/* Adds the calls that pairs of events make, and sums by function. */
 static int traced_load_calls(struct traced_run *r, struct store *db,
 			     const char *path, const struct filter *filter,
 			     struct err *err)

@@ -300,6 +300,7 @@ static void waits_lose_on(struct waits_part *p, int64_t cpu, int64_t from,
 	waits_lose(&p->lost, from, to);
 }
 
+/* Notes a loss or, with l NULL, what a capture's span leaves out. */
 static void waits_take_loss(void *arg, const struct causes_span *s,
 			    const struct timeline_loss *l)
 {
@@ -660,6 +661,7 @@ static void waits_count(struct waits *w, uint64_t *n, uint64_t *sum,
 	w->overflow |= __builtin_add_overflow(*sum, ns, sum);
 }
 
+/* Counts a wait that has ended, and adds or keeps it. */
 static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 			   enum offcpu_end end)
 {
@@ -865,6 +867,7 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	s->capture = e->capture;
 }
 
+/* Takes a switch: a thread leaves, another comes, or both. */
 static int waits_take_event(struct waits *w, const struct causes_switch *e,
 			    struct err *err)
 {
@@ -947,6 +950,7 @@ static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 	return w->now.chosen.rows ? row_cursor_step(&w->now.chosen, err) : -1;
 }
 
+/* Opens the part at w->at, and adds what its captures have to the sums. */
 static int waits_open_part(struct waits *w, struct err *err)
 {
 	struct waits_part *p = &w->parts.part[w->at];
