@@ -96,7 +96,7 @@ struct known_stack {
 	bool ends;   /* it would have kept more frames of both halves */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
-	uint32_t image; /* image whose code is the cause of a fault; 0: none */
+	uint32_t image; /* image whose code causes the verdict; 0: none */
 };
 
 /* A frame and a caller whose call is of another function, or an innermost frame

@@ -44,7 +44,7 @@
 #define ENTRY 0.5
 #define UNCHANGED 0.5
 #define FOREMOST 0.33
-/* So much more in the code of one tier is more. */
+/* In the code of one tier, this much more is a growth. */
 #define SAME_TIER 0.2
 /* A change is real if this part of it is one of the functions in its stacks,
  * and did not only move there; from the second part on, all of it is. So many

@@ -398,7 +398,7 @@ static struct runs_range runs_variance(const struct runs_side *s,
 	return v;
 }
 
-/* If it is not known what is usual. */
+/* Used if it is not known what is usual. */
 static const struct runs_usual usual_unknown[2];
 
 /* Returns Welch's degrees of freedom of two sides with these variances. */

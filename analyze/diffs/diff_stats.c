@@ -18,7 +18,7 @@
  * above the second limit is not in it. */
 #define Z_AGREES 4.0
 #define Z_REFERENCE 2.5
-/* So many places propose a ratio, and so often it is refined. */
+/* How many places propose a ratio, and how often it is refined. */
 #define PROPOSALS 64
 #define REFINEMENTS 4
 /* Weights that are as before speak for a ratio: by which part of it they may

@@ -43,7 +43,7 @@ enum files_does {
 static const struct {
 	const char *call;
 	enum files_does does;
-	const char *name; /* NULL: the call has it; else it has no file */
+	const char *name; /* of a descriptor without a file; or NULL */
 } files_calls[] = {
 	{ "open", FILES_OPEN, NULL },
 	{ "openat", FILES_OPEN, NULL },

@@ -24,7 +24,8 @@ struct flame_node {
 	uint64_t weight;	 /* with that of all nodes above it */
 	uint64_t self;		 /* weight that ended here */
 	uint64_t samples;	 /* with those of all nodes above it */
-	uint64_t inferred;	 /* weight of flame_tree_infer() */
+	uint64_t inferred;	 /* weight for which it is inferred; set by
+				  * flame_draw.c */
 };
 
 /* Read only. */

@@ -37,7 +37,7 @@ enum report_key {
 	KEY_TRUST = 1 << 12,	/* needs the trust of report_rows_classed() */
 	KEY_FIELD = 1 << 13,	/* needs stacks_opts.field */
 	KEY_CGROUP = 1 << 14,	/* with KEY_FIELD: it is the cgroup */
-	KEY_PARALLEL = 1 << 15, /* likewise: how many threads ran */
+	KEY_PARALLEL = 1 << 15, /* with KEY_FIELD: how many threads ran */
 };
 
 /* For stacks_opts.code. */
@@ -45,10 +45,9 @@ enum report_key {
 
 /* Fields of keys that were not asked for are 0. */
 struct report_row {
-	uint32_t comm;	/* for report_label(); if only KEY_LINE is of code: only
-			 * of frames without a line */
-	uint32_t label; /* for report_label(); with KEY_LINE of frames without
-			 * a line, where no other key is of code */
+	uint32_t comm;	/* for report_label() */
+	uint32_t label; /* for report_label(); if only KEY_LINE is of code:
+			 * only of frames without a line */
 	uint32_t file;	/* for report_label(); its name is "": no line */
 	uint32_t line;
 	int64_t pid, tid;

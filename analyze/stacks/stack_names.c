@@ -163,7 +163,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 		l.has_off = false;
 	}
 	if (sn->o.match) {
-		/* one that equal code of both sides has */
+		/* the label that equal code of both sides has */
 		l.off = 0;
 		l.has_off = false;
 		if (l.kind != LABEL_UNNAMED)

@@ -24,7 +24,7 @@ struct threads {
 	struct wait_causes *causes;
 	struct thread_times *t;
 	size_t n, cap;
-	struct intern index; /* of t[], by name, process and thread */
+	struct intern index; /* of t[], by pid and tid */
 	struct offcpu_sums sums;
 	uint64_t on_cpu, ready, waiting;
 };

@@ -24,7 +24,7 @@ enum traced_kind {
 
 /* Sums over all calls of a function, by its label. */
 struct traced_function {
-	uint64_t calls; /* of which the times are known */
+	uint64_t calls; /* calls whose time is known */
 	uint64_t ns;
 	uint64_t waited; /* ns of these while the thread was off the CPU */
 	int64_t longest;
