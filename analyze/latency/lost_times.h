@@ -28,8 +28,10 @@ struct lost_times {
 };
 
 void lost_times_release(struct lost_times *l);
+/* Adds a time to a world, and copies it. */
 void lost_times_add(struct lost_times *l, uint32_t world,
 		    const struct lost_time *t);
+/* Sorts all times, once; then lost_times_between() may be called. */
 void lost_times_seal(struct lost_times *l);
 
 /* The records that may be missing between two others. */

@@ -38,6 +38,7 @@ struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
 			    pairing_inside_fn *inside, void *arg);
 /* NULL is fine. */
 void pairing_free(struct pairing *p);
+/* Takes the next record, and reports the intervals that it ends. */
 void pairing_take(struct pairing *p, const struct pairing_record *r);
 /* Reports all that is open or held back. */
 void pairing_end(struct pairing *p);

@@ -44,6 +44,7 @@ struct labels;
 struct name_opts;
 struct shown_names;
 
+/* Returns an empty set, freed by labels_free(). */
 struct labels *labels_new(void);
 void labels_free(struct labels *l);
 /* Returns the id of an equal label, or of a new copy. O(1). */
@@ -53,6 +54,7 @@ uint32_t labels_add_name(struct labels *l, enum label_kind kind,
 			 const char *name);
 /* Returns a label; valid until the next labels_add(). */
 const struct label *labels_get(const struct labels *l, uint32_t id);
+/* Returns how many labels there are: their ids are smaller. */
 uint32_t labels_count(const struct labels *l);
 /* Returns the names that labels_shorten() keeps distinct, so that others than
  * those of labels can be added. */

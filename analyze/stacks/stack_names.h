@@ -66,6 +66,7 @@ struct label_list {
 	size_t cap_from;
 };
 
+/* Appends a label that stands for nothing in the chain. */
 void label_list_add(struct label_list *l, uint32_t label);
 /* Copies item i to item n. */
 void label_list_move(struct label_list *l, size_t n, size_t i);

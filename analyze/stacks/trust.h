@@ -90,6 +90,7 @@ struct trust_counts {
 	/* samples, and those in code whose file nothing proves */
 	int64_t counted, unproved;
 };
+/* Returns the numbers of the samples that were counted. */
 struct trust_counts trust_count(const struct trust *t);
 /* Writes what is wrong with the wrong stacks, as in the sentence: "are
  * fabricated (libc.so.6 has no frame pointers)". */

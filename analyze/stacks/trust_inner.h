@@ -115,6 +115,7 @@ struct trust {
  * so that a hundred times a sum still is a number. */
 #define COUNT_MAX ((int64_t)1 << 56)
 
+/* Adds n to a sum, which is COUNT_MAX at most. */
 static inline void trust_tally(int64_t *sum, uint64_t n)
 {
 	uint64_t all = saturating_add((uint64_t)*sum, n);
