@@ -11,10 +11,12 @@ struct accounting {
 	const struct account_ask *ask;
 	account_blocked_fn *fn;
 	void *arg;
-	int32_t cpu;	    /* that the thread was on last; -1: unknown */
-	int64_t ready_from; /* of the pieces in a row in which it is ready, */
-	int64_t ready_to;   /* the last of which ends here */
-	unsigned int ready_if; /* of one of them */
+	int32_t cpu;	    /* CPU on which the thread ran last; -1: unknown */
+	int64_t ready_from; /* start of the current row of adjacent ready
+			       pieces, ns */
+	int64_t ready_to;   /* end of the last piece of that row, ns */
+	unsigned int ready_if; /* premises of the last of these pieces: enum
+				  limits_premise */
 };
 
 static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)
@@ -27,7 +29,8 @@ static bool account_takes_time(const struct account_ask *ask, int64_t time)
 	return time >= ask->from && time <= ask->to;
 }
 
-/* Two pieces in a row may be of one time in which the thread was ready. */
+/* Adds a piece in which the thread was ready. Adjacent pieces count as one
+ * delay, so a piece may extend the previous one. */
 static void account_ready(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
 {
@@ -54,7 +57,7 @@ static void account_ready(struct accounting *k, const struct proof_piece *pc,
 	a->longest_if = k->ready_if;
 }
 
-/* Adds the part of a piece between two times. */
+/* Adds the part of a piece between two times to the sum of its state. */
 static void account_piece(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
 {
@@ -94,6 +97,7 @@ static void account_piece(struct accounting *k, const struct proof_piece *pc,
 	}
 }
 
+/* Counts the recorded switches to the thread and its moves between CPUs. */
 static void account_runs(struct account *a, const struct timeline *t,
 			 uint32_t thread, const struct account_ask *ask)
 {

@@ -15,7 +15,7 @@
 #include "stitch/base/err.h"
 #include "stitch/task_state.h"
 
-/* The stack of a thread for its next record of a switch. */
+/* A sampled stack that belongs to the thread's next switch record. */
 struct causes_pending {
 	bool known;
 	struct offcpu_stack stack;
@@ -23,8 +23,8 @@ struct causes_pending {
 
 /* ---- threads and their names */
 
-/* Threads of recorders, whose own wake-ups perf does not record. Debian 11 has
- * perf_5.10. */
+/* Returns whether the name is that of a recorder's thread: perf does not record
+ * wake-ups of its own threads. Debian 11 calls it perf_5.10. */
 static bool causes_is_recorder(const char *comm)
 {
 	static const char *const name[] = { "perf", "trace-cmd",
@@ -59,8 +59,8 @@ bool causes_is_named_only(const struct causes *c, int64_t tid)
 
 /* ---- losses */
 
-/* Says why records are missing, and what to record in place of them. sampled:
- * the type that was; NULL: none. */
+/* Sets the reason why records are missing, and the advice what to record
+ * instead. sampled: the type that was sampled; NULL: none. */
 static void causes_say_partial(struct causes *c,
 			       const struct causes_capture *capture,
 			       const struct causes_type *sampled)
@@ -89,8 +89,7 @@ static void causes_say_partial(struct causes *c,
 					    : "record all CPUs, perf record -a";
 }
 
-/* Adds the losses of each CPU in the order of time, as timeline_lose() wants
- * them. */
+/* Adds the losses of each CPU in time order, as timeline_lose() requires. */
 static void causes_take_loss(void *arg, const struct causes_span *span,
 			     const struct timeline_loss *l)
 {
@@ -105,8 +104,8 @@ static void causes_take_loss(void *arg, const struct causes_span *span,
 		timeline_lose(c->t, l);
 		return;
 	}
-	/* Where records are those of some tasks, or samples, who comes and goes
-	 * is not recorded. */
+	/* If only some tasks were recorded, or events were sampled, some
+	 * switches are not recorded. */
 	const struct causes_type *sampled =
 		causes_types_sampled(&c->types, capture->id);
 
@@ -119,7 +118,7 @@ static void causes_take_loss(void *arg, const struct causes_span *span,
 
 /* ---- events */
 
-/* Returns the number of a stack, the same for equal ones. */
+/* Returns the number of a stack; equal stacks have the same number. */
 static uint32_t causes_intern_stack(struct causes *c,
 				    const struct offcpu_stack *s)
 {
@@ -132,7 +131,8 @@ static uint32_t causes_intern_stack(struct causes *c,
 	return id;
 }
 
-/* Returns whether the capture reports this time. */
+/* Moves to the span of the capture at a time. Returns false if the kernel's
+ * timeline does not use the capture at that time. */
 static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 {
 	const struct causes_span *span =
@@ -156,8 +156,8 @@ static int32_t causes_thread(const struct causes *c, const struct event_row *e)
 
 /* ---- switches */
 
-/* Returns where the stack for a thread's next record of a switch is kept; NULL:
- * the thread of the event is not known. */
+/* Returns the slot for the stack of the thread's next switch record; NULL: the
+ * event's thread is not known. */
 static struct causes_pending *causes_pending(struct causes *c,
 					     const struct event_row *e)
 {
@@ -166,8 +166,8 @@ static struct causes_pending *causes_pending(struct causes *c,
 	return causes_thread(c, e) < 0 ? NULL : &c->pending[e->thread - 1];
 }
 
-/* The same of a record, which names its own thread only. Returns 1, 0 if
- * nothing says which way it went, or -1 and *err. */
+/* Reads a switch record, which names only its own thread, into *out and *rec.
+ * Returns 1, 0 if the record has no direction, or -1 and *err. */
 static int causes_tell_record(struct causes *c, const struct event_row *e,
 			      struct causes_switch *out,
 			      struct timeline_record *rec, struct err *err)
@@ -183,7 +183,7 @@ static int causes_tell_record(struct causes *c, const struct event_row *e,
 	rec->kind = leaves ? TIMELINE_LEAVE : TIMELINE_COME;
 	rec->current = causes_thread(c, e);
 	rec->other = causes_id(rows_int(sw, SWITCH_RECORDS_OTHER_TID));
-	/* threads outside of the recorder's pid namespace have tid 0, too */
+	/* threads outside the recorder's pid namespace have tid 0 as well */
 	c->other_ids |= leaves && !rec->current && !rec->other;
 	out->has_out = leaves;
 	out->has_in = !leaves && rec->current >= 0;
@@ -199,8 +199,8 @@ static int causes_tell_record(struct causes *c, const struct event_row *e,
 
 /* ---- events for the timeline */
 
-/* Adds what an event with fields tells: all of it, or which function of an
- * interrupt it is in. */
+/* Adds the facts in the fields of an event to *rec. Returns 0, or -1 and
+ * *err. */
 static int causes_take_fields(struct causes *c, const struct causes_type *t,
 			      const struct event_row *e,
 			      struct timeline_record *rec, struct err *err)
@@ -224,8 +224,8 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 	return 0;
 }
 
-/* Takes an event; *out is what it reports of a switch. Returns 1 if it does, 0,
- * or -1 and *err. */
+/* Adds an event to the timeline. Returns 1 and the switch in *out if the event
+ * reports one, 0 if not, or -1 and *err. */
 static int causes_take_event(struct causes *c, const struct event_row *e,
 			     struct causes_switch *out, struct err *err)
 {
@@ -265,7 +265,8 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	rec.shows = t->shows;
 	rec.ended = t->ended;
 	rec.irqs_off = t->timers;
-	/* its flags say so too, but fields of timers are rarely kept */
+	/* common_flags would show it too, but fields of timers are rarely
+	 * stored */
 	rec.interrupt = irq_interrupts((enum irq_kind)t->irq);
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, e);
@@ -276,7 +277,7 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
 		return rc < 0 ? -1 : 0;
 	if (t->role == CAUSES_SWITCH) {
-		/* Tells the switch of an event, whose fields are read. */
+		/* Fills *out from the fields of sched_switch. */
 		out->has_out = causes_fields_has(f, FIELDS_PREV);
 		out->out = causes_fields_int(f, FIELDS_PREV);
 		out->has_in = causes_fields_has(f, FIELDS_NEXT);
@@ -292,8 +293,8 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	if (!c->words)
 		return told;
 	rec.state = (int32_t)out->state;
-	/* A thread has no tid in the kernel's record when it is all but dead:
-	 * it may still be preempted, and come back. */
+	/* A dying thread has no tid in the kernel's record, but it may still be
+	 * preempted and return. */
 	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
 		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
 	if (f && rc && causes_take_fields(c, t, e, &rec, err))
@@ -307,9 +308,8 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 						     ? 1
 						     : 0] = true;
 	}
-	/* In a container the recorder's ids differ from those of the scheduler,
-	 * which the fields of its events have: those are the thread's from here
-	 * on. */
+	/* In a container the recorder's ids differ from those in the fields of
+	 * scheduler events. From here on the thread has the scheduler's id. */
 	int32_t known = causes_thread(c, e);
 
 	if (rec.kind != TIMELINE_SEEN && rec.current > 0 && known >= 0) {
@@ -322,7 +322,7 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	return told;
 }
 
-/* Opens the events, from the first on that is read. */
+/* Opens the events, from the first one that the kernel's captures need. */
 static int causes_open_events(struct causes *c, struct err *err)
 {
 	bool records = false;
@@ -358,7 +358,7 @@ int causes_missing(const struct causes_spans *s, struct store *db,
 			       "%s: the database has no fields of "
 			       "sched_switch; ingest with --fields 'sched:*'",
 			       path);
-	/* perf.data has the names and formats after all records */
+	/* in perf.data, the names and formats follow all records */
 	if (n)
 		return err_set(err, ERR_FORMAT,
 			       "%s: nothing says who left a CPU and came back, "
@@ -373,7 +373,7 @@ int causes_missing(const struct causes_spans *s, struct store *db,
 		       path, advice);
 }
 
-/* Says why there are no waits, and what to record. */
+/* Sets *err: why there are no waits, and what to record. */
 static void causes_refuse(const struct causes_spans *s, struct store *db,
 			  const char *path, struct err *err)
 {
@@ -408,7 +408,7 @@ static int causes_read_threads(struct causes *c, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Makes the timeline, which is empty but for what was lost. */
+/* Makes the timeline and adds the losses. Returns 0, or -1 and *err. */
 static int causes_begin(struct causes *c, struct err *err)
 {
 	const struct timeline_rules rules = causes_kernel_rules(c->kernel);
@@ -423,13 +423,13 @@ static int causes_begin(struct causes *c, struct err *err)
 		return -1;
 	rc = causes_kernel_losses(c->kernel, c->db, "causes_losses",
 				  causes_take_loss, c, err);
-	/* Nothing is proved where there may be CPUs without records. */
+	/* Nothing can be proved if other CPUs may have run without records. */
 	if (!c->t->rules.cpus && !c->partial.why)
 		c->partial.why = "how many CPUs there were is not known";
 	return rc;
 }
 
-/* Finishes the timeline, when all events are read. */
+/* Finishes the timeline after the last event. Returns 0, or -1 and *err. */
 static int causes_end(struct causes *c, struct err *err)
 {
 	const struct timeline_loss all = {
@@ -443,8 +443,7 @@ static int causes_end(struct causes *c, struct err *err)
 		if (causes_is_recorder(causes_comm(c, c->tid[i])))
 			timeline_mark_recorder(c->t, c->tid[i]);
 	}
-	/* Names the threads that have no name so far by the fields of events.
-	 */
+	/* Threads without a name get the one in the fields of events. */
 	bool named = true;
 
 	for (uint32_t k = 0; named && k < c->t->n_thread; k++)

@@ -1,6 +1,6 @@
-/* causes_types.c - which captures report the switches of each kernel, and
- * when; what the types of its events are read for, their fields, and the
- * names of its threads. */
+/* causes_types.c - finds which captures report the switches of each kernel, and
+ * when; what each type of event is read for, the fields of events, and the
+ * names of threads. */
 #include "analyze/causes/causes_types.h"
 
 #include "analyze/causes/irqs.h"
@@ -17,17 +17,17 @@
 #include "stitch/base/table.h"
 #include "stitch/text/safe_text.h"
 
-/* Text of ftrace has microseconds. */
+/* Times in ftrace text are rounded to microseconds; in ns. */
 #define TEXT_SKEW 1000
 
-/* The events of a type. */
+/* First and last event of one type. */
 struct causes_times {
 	int64_t capture;
 	int64_t first, last; /* times */
 	int64_t first_event, last_event;
 };
 
-/* What events of a type report of switches. */
+/* What events of a type report about switches. */
 enum causes_word {
 	WORD_SWITCH,
 	WORD_RECORD,
@@ -36,13 +36,13 @@ enum causes_word {
 	WORDS
 };
 
-/* The types of a capture with the most events, 0: none. */
+/* For each word, the type of the capture with the most events; 0: none. */
 struct causes_choice {
 	struct causes_capture capture;
 	int64_t type[WORDS], events[WORDS], weight[WORDS];
 };
 
-/* What is known while they are made. */
+/* State while the spans are made. */
 struct causes_found {
 	struct causes_times *type; /* by event_type.id - 1 */
 	size_t n_type, cap_type;
@@ -81,11 +81,11 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 		.rules = {
 			.cpus = cpus > 0 && cpus <= CPU_ID_MAX + 1 ? (int32_t)cpus : 0,
 			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
-			/* unknown versions may have it */
+			/* unknown versions may have the bug */
 			.signal_bug = !version ||
 				      (version >= KERNEL_VERSION(5, 18) &&
 				       version <= KERNEL_VERSION(6, 15)),
-			/* Until Linux 5.14 records of switches did not mark a
+			/* Before Linux 5.14, switch records did not mark a
 			 * thread that was preempted on its way to sleep. */
 			.unmarked = version < KERNEL_VERSION(5, 14),
 			.pauses = (int8_t)compare_numbers(
@@ -141,8 +141,8 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 			i++;
 		if (i == WORDS)
 			continue;
-		/* the store makes no such name, but the database may be from
-		 * elsewhere */
+		/* the store never writes such a name, but another program may
+		 * have made the database */
 		if (i == WORD_SWITCH && events &&
 		    !row_cursor_is_table(rows_text(r, CAUSES_TYPES_FIELDS))) {
 			s->bare += (uint64_t)events;
@@ -157,7 +157,7 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 					.capture = causes_read_capture(r)
 				};
 		x = &f->choice[k];
-		/* of a piece of a stream none may be of this type */
+		/* a piece of a stream may have no event of this type */
 		if (x->type[i] && events <= x->events[i])
 			continue;
 		x->type[i] = rows_int(r, CAUSES_TYPES_ID);
@@ -167,7 +167,8 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 	return rows_end(r, err);
 }
 
-/* Chooses the events that report a capture's switches, if there are any. */
+/* Adds the capture to those with switches, if it has any, and chooses the
+ * events that report them. Returns 0, or -1 and *err. */
 static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 			 const struct causes_choice *x, struct err *err)
 {
@@ -184,7 +185,8 @@ static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 	if (records) {
 		struct rows *r = ROWS_BY(db, "causes_wide", err, x->type[word]);
 
-		/* records of threads do not name who comes when one leaves */
+		/* records of single threads do not name the thread that comes
+		 * when one leaves */
 		c.threads = true;
 		while (rows_step(r))
 			c.threads = !rows_int(r, CAUSES_WIDE_WIDE);
@@ -243,14 +245,14 @@ static int64_t causes_sum(int64_t a, int64_t b)
 	return sum;
 }
 
-/* Adds what a capture tells from here on that no span so far does. */
+/* Adds spans of the capture for its times that no span covers so far. */
 static void causes_add_spans(struct causes_kernel *k,
 			     const struct causes_capture *c)
 {
 	size_t n = k->n;
 	int64_t from = c->first;
 
-	/* those so far are in time order */
+	/* the existing spans are in time order */
 	for (size_t i = 0; i <= n && from <= c->last; i++) {
 		bool end = i == n;
 		int64_t off =
@@ -269,8 +271,8 @@ static void causes_add_spans(struct causes_kernel *k,
 				(struct causes_span){ from, to, c, 0 };
 		raise_to(from, next);
 	}
-	/* Moves those to their places. There are few of them, so this is less
-	 * than to sort all. */
+	/* Moves the new spans to their places. They are few, so this costs less
+	 * than sorting all. */
 	for (; n < k->n; n++) {
 		const struct causes_span add = k->span[n];
 		size_t at = search_where(n, i, k->span[i].from > add.from);
@@ -288,10 +290,11 @@ struct causes_piece {
 COMPARE_FUNCTION(causes_compare_pieces, struct causes_piece,
 		 compare_numbers(x->of->place, y->of->place));
 
-/* Adds a capture, with the pieces of its stream that fit and have switches:
- * they go on without a gap, each up to its last time, though a record of a ring
- * that was read late may be in a later piece. If another capture reports a
- * part of their time, each is one for itself. added: by capture. */
+/* Adds a capture and the pieces of its stream that fit and have switches. The
+ * pieces follow each other without a gap: each ends at its last time, though a
+ * ring's record that was read late may be in a later piece. If another capture
+ * reports a part of their time, each piece is added by itself. added: by
+ * capture. */
 static void causes_add_run(struct causes_spans *s, struct causes_kernel *k,
 			   size_t i, const bool *fits, bool *added)
 {
@@ -340,8 +343,8 @@ static void causes_add_run(struct causes_spans *s, struct causes_kernel *k,
 	free(piece);
 }
 
-/* Makes the kernel of capture i and of all others of it that have none so far.
- * of: by capture, whether it has its kernel. */
+/* Makes a kernel of capture i and of all other captures of the same kernel. of:
+ * by capture, whether it belongs to a kernel already. */
 static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 			     bool *of, struct err *err)
 {
@@ -404,8 +407,8 @@ struct causes_spans *causes_spans_load(struct store *db, bool threads,
 	for (size_t i = 0; !rc && i < f.n_choice; i++)
 		rc = causes_choose(s, db, threads, &f.choice[i], err);
 	if (!rc && s->n_capture + s->n_measured > 1) {
-		/* Finds when the events of each type were. Grouped by SQLite, a
-		 * million of them takes a second. */
+		/* Finds the first and last event of each type. SQLite takes a
+		 * second to group a million events. */
 		struct event_rows r =
 			event_rows_open(db, EVENT_ROWS_TO_TYPE, err);
 		struct event_row e;
@@ -431,7 +434,7 @@ struct causes_spans *causes_spans_load(struct store *db, bool threads,
 			causes_take_times(&f, &s->measured[i]);
 	}
 	if (!rc) {
-		/* Puts captures with switches together to kernels. */
+		/* Groups captures with switches by kernel. */
 		bool *of = mem_new(s->n_capture + 1, sizeof(*of));
 
 		sort_items(s->capture, s->n_capture, causes_compare_captures);
@@ -465,7 +468,8 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
 	for (size_t i = 1; i < k->n; i++) {
 		const struct timeline_rules *r = &k->span[i].capture->rules;
 
-		/* 0 hides everything, -1 is as many as there are */
+		/* 0: unknown, everything may be hidden; -1: those with
+		 * records */
 		if (all.cpus && (!r->cpus || r->cpus > all.cpus))
 			all.cpus = r->cpus;
 		all.cpus_seen |= r->cpus_seen;
@@ -504,7 +508,7 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 			 const char *query, causes_loss_fn *fn, void *arg,
 			 struct err *err)
 {
-	size_t last = 0; /* of the line */
+	size_t last = 0; /* first span of the line */
 
 	for (size_t i = 0; i < k->n; i++) {
 		const struct causes_span *s = &k->span[i];
@@ -547,12 +551,14 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 
 /* ---- names of threads */
 
-#define SILENT_NAMED 3 /* tasks; more are counted */
+#define SILENT_NAMED 3 /* tasks that are named; further ones are only counted  \
+			*/
 
 struct causes_name {
 	const char *comm;
 	int64_t pid;
-	bool of_field; /* a later one may replace it */
+	bool of_field; /* from a field of an event; a later field may replace it
+			*/
 };
 
 struct causes_names {
@@ -562,7 +568,7 @@ struct causes_names {
 	struct arena text;
 };
 
-/* Returns the name of a thread, which may be new and has no comm then. */
+/* Returns the entry of a thread; a new one has no comm. */
 static struct causes_name *causes_names_at(struct causes_names *n, int64_t tid)
 {
 	uint32_t id =
@@ -714,8 +720,8 @@ char *causes_silent_premise(const struct timeline *t, const char *names)
 
 /* ---- fields */
 
-/* Finds which columns of the table tell fields, and opens its rows with those.
- * A switch itself says who is current. */
+/* Finds the columns of the table that hold fields, and opens its rows with
+ * them. Returns 0, or -1 and *err. A switch names the current thread itself. */
 static int fields_open(struct causes_fields *f, struct store *db,
 		       enum timeline_kind kind, struct err *err)
 {
@@ -758,8 +764,8 @@ static int fields_open(struct causes_fields *f, struct store *db,
 	return f->rows ? 0 : -1;
 }
 
-/* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
- */
+/* Returns the index of the table + 1, and opens the table if it is new; 0 and
+ * *err on failure. */
 static size_t fields_of_table(struct causes_types *ts, struct store *db,
 			      const char *name, enum timeline_kind kind,
 			      struct err *err)
@@ -799,7 +805,7 @@ static int32_t execs_process(void *arg, int32_t tid)
 	return causes_id(causes_names_pid(arg, tid));
 }
 
-/* Reads the rows of a table from the first one on. */
+/* Adds the execs in a table to the timeline. Returns 0, or -1 and *err. */
 static int execs_read(const char *table, struct store *db, struct timeline *t,
 		      struct err *err)
 {
@@ -823,8 +829,8 @@ static int execs_read(const char *table, struct store *db, struct timeline *t,
 	return rc;
 }
 
-/* Of those of the first thread of a process, perf does not tell which thread
- * went on as the first; the tracepoint does. */
+/* perf's exec records do not name the thread that continued as the first of its
+ * process; the tracepoint does. */
 int causes_types_execs(const struct causes_types *ts, struct store *db,
 		       struct causes_names *names, struct timeline *t,
 		       struct err *err)
@@ -847,8 +853,9 @@ int causes_types_execs(const struct causes_types *ts, struct store *db,
 
 /* ---- types */
 
-/* Systems whose events are written by the thread that is current at the last
- * switch; samples of a clock may interrupt the switch itself. */
+/* Returns whether events of the system are always written by the thread that
+ * the last switch made current. Samples of a clock are not: they may interrupt
+ * the switch itself. */
 static bool types_name_current(const char *full)
 {
 	static const char *const begin[] = {
@@ -871,7 +878,7 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-/* Chooses what a type of a capture that reports switches is read for. */
+/* Sets what a type is read for, in a capture that reports switches. */
 static void types_choose(struct causes_type *t, const struct rows *r,
 			 const struct causes_capture *capture, bool why)
 {
@@ -919,19 +926,19 @@ static void types_choose(struct causes_type *t, const struct rows *r,
 		t->role = CAUSES_SWITCH;
 		return;
 	}
-	/* another buffer has the same switches a little later or earlier */
+	/* another buffer reports the same switches slightly later or earlier */
 	t->role = capture->records ? CAUSES_EVENT : CAUSES_IGNORED;
 	t->kind = TIMELINE_SEEN;
 	t->shows = 0;
 }
 
-/* Sets what a record of the type shows of the others of its capture. *shows:
- * what those before it do, which is brought up to date.
+/* Sets which types a record of this type proves to be on in its capture.
+ * *shows: the types so far; updated.
  *
  * perf turns the events of a CPU on, and off, in the order of the options: a
- * record of one shows that those before it are on, but they may be off again.
- * Records of switches are on with an event that is none of these: in a session
- * of all CPUs it is on before all others, and off after them (perf 6.1,
+ * record of one event shows that the events before it are on, though they may
+ * be off again. Another event turns on switch records: in a session of all CPUs
+ * it is on before all others, and off after them (perf 6.1,
  * tools/perf/util/evlist.c). */
 static void types_set_shows(struct causes_type *t, bool perf, uint8_t *shows)
 {
@@ -950,8 +957,8 @@ int causes_types_load(struct causes_types *ts, struct store *db,
 		      const struct causes_kernel *k, bool why, struct err *err)
 {
 	struct rows *r = rows_dense(db, "causes_types", err);
-	int64_t capture = -1; /* of the type before */
-	uint8_t shows = 0;    /* what the types of that capture show */
+	int64_t capture = -1; /* capture of the previous type */
+	uint8_t shows = 0;    /* types that the capture shows so far */
 
 	*mem_add(ts->type, ts->n, ts->cap) = (struct causes_type){ 0 };
 	while (rows_step(r)) {

@@ -47,8 +47,8 @@ struct limits_answer chain_held(struct proofs *p, const struct chain_segment *s)
 static unsigned int segment_ready_if(struct proofs *p, const struct timeline *t,
 				     const struct chain_segment *s)
 {
-	/* on a CPU that is idle, or of which nothing is known, it need not
-	 * have been ready longer than a wake-up takes */
+	/* on a CPU that is idle or unknown, the thread may have been ready no
+	 * longer than a wake-up takes */
 	if (s->state != CHAIN_READY || chain_on_cpu(t, s) <= 0)
 		return 0;
 
@@ -156,7 +156,8 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	case CONTEXT_NMI:
 		return CHAIN_HARDIRQ;
 	case CONTEXT_SOFTIRQ:
-	case CONTEXT_SOFTIRQ_UNKNOWN: /* of a bystander, in half of the time */
+	case CONTEXT_SOFTIRQ_UNKNOWN: /* half of these interrupt an uninvolved
+					 thread */
 		return CHAIN_SOFTIRQ;
 	default:
 		return e->waker ? CHAIN_STATES : CHAIN_IDLE;
@@ -183,7 +184,8 @@ enum chain_state chain_own(const struct proof_piece *pc)
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 			int64_t to, enum proof proof);
 
-/* A wait, of which an edge tells the end. */
+/* Adds the segments of a wait whose end has an edge: those of the waker, or the
+ * interrupt that ended it. */
 static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 			 struct chain_segment s)
 {
@@ -229,7 +231,7 @@ static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 			chain_follow(v, &pc, s);
 			continue;
 		}
-		/* that it was off the CPU is known, not why */
+		/* the thread was off the CPU, but the reason is not known */
 		if (s.state == CHAIN_BLOCKED || s.state == CHAIN_OFF)
 			s.proof = PROOF_UNKNOWN;
 		chain_add(v, &pc, &s);

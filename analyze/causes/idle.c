@@ -5,12 +5,12 @@
 #include "stitch/base/search.h"
 
 #define DEPTH_MOST 8	 /* threads from the waiter on */
-#define PIECES_MOST 4096 /* of one thread, for one wait */
-#define WAKES_MOST 256	 /* of one thread, after a time */
-#define LOOK_BACK 16	 /* waits of a thread before the one at hand */
+#define PIECES_MOST 4096 /* pieces of one thread, for one wait */
+#define WAKES_MOST 256	 /* wake-ups of one thread, after a time */
+#define LOOK_BACK 16	 /* earlier waits of a thread */
 #define STATE_D 0x2
 #define STATE_S 0x1
-#define STATE_I 0x80 /* a thread of the kernel without work */
+#define STATE_I 0x80 /* a kernel thread without work */
 
 static bool idle_spend(struct idle *s)
 {
@@ -32,8 +32,8 @@ static uint32_t idle_waker(const struct idle *s, const struct proof_piece *pc)
 					      : TIMELINE_NONE;
 }
 
-/* Whether the wait that a thread is in at a time, or the next one, is for
- * another thread. */
+/* Returns whether a thread's wait at a time, or its next one, is ended by the
+ * thread `other`. */
 static bool idle_waits_for(struct idle *s, uint32_t thread, int64_t at,
 			   uint32_t other)
 {
@@ -59,7 +59,7 @@ static bool is_wake_by(const struct idle *s, uint32_t wake, uint32_t thread)
 	       (w.context == CONTEXT_TASK || w.context == CONTEXT_INLINE);
 }
 
-/* Returns the first of some wake-ups after a time. */
+/* Returns the index of the first wake-up after a time; wake->n: none. */
 static size_t idle_first_wake(const struct idle *s, const struct numbers *wake,
 			      int64_t time)
 {
@@ -68,8 +68,8 @@ static size_t idle_first_wake(const struct idle *s, const struct numbers *wake,
 				    time);
 }
 
-/* Returns the time of the first wake-up of a thread by another one after a
- * time; TIMELINE_END: there is none soon. */
+/* Returns the time of the first wake-up of a thread by the thread `by` after a
+ * time; TIMELINE_END: none of the next WAKES_MOST is by it. */
 static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 			  uint32_t by)
 {
@@ -83,9 +83,9 @@ static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 	return TIMELINE_END;
 }
 
-/* Whether somebody asked the thread before its wait, from piece `first` to
- * `to`, and has its answer, if one comes, only after it. Who ended the wait
- * asked again, and so has it. */
+/* Returns whether another thread asked this one before its wait, from piece
+ * `first` to the time `to`, and gets its answer only after the wait. The waker
+ * of this wait asked again, so it has its answer. */
 static bool is_needed(struct idle *s, uint32_t thread, size_t first, int64_t to,
 		      uint32_t waker)
 {
@@ -109,8 +109,9 @@ static bool is_needed(struct idle *s, uint32_t thread, size_t first, int64_t to,
 	return false;
 }
 
-/* Whether the other thread is the last one that a thread woke before its wait,
- * from piece `first` on, since anybody ended one of its waits. */
+/* Returns whether `other` is the last thread that this thread woke before its
+ * wait, which begins with piece `first`, and since a thread last ended one of
+ * its waits. */
 static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 		      uint32_t other)
 {
@@ -140,8 +141,8 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 	by = numbers_get(&wake, at - 1);
 	if (timeline_wake(s->t, by).time < since)
 		return false;
-	/* records of two CPUs need not be in time order: all of those after
-	 * may be of a time before the wait */
+	/* records of two CPUs need not be in time order: later ones may be from
+	 * before the wait */
 	for (uint32_t i = timeline_next_wake(s->t, by);
 	     i != TIMELINE_NONE && timeline_wake(s->t, i).time < from &&
 	     idle_spend(s);
@@ -155,8 +156,9 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 		       uint32_t depth);
 
-/* Returns whether a thread slept for most of a time; blocked: or waited for
- * anybody else, or was not born, as far as it is known. */
+/* Returns whether the thread was in idle waits for most of a time. blocked:
+ * other waits count too, unless an interrupt ended them in state D, and so does
+ * unknown time and that before its birth. */
 static bool idle_slept(struct idle *s, uint32_t thread, int64_t from,
 		       int64_t to, bool blocked, uint32_t depth)
 {
@@ -184,7 +186,8 @@ static bool idle_slept(struct idle *s, uint32_t thread, int64_t from,
 	return slept > (to - from) / 2;
 }
 
-/* A time in which a thread was blocked, and what ended it is known. */
+/* Returns whether a blocked piece whose end has an edge is idle: idle.h has the
+ * rules. */
 static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 		       uint32_t depth)
 {
@@ -213,7 +216,7 @@ static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 
 bool idle_wait(struct idle *s, uint32_t thread, size_t first)
 {
-	/* they may have been forgotten since the wait was found */
+	/* the pieces may have been freed since the wait was found */
 	proofs_pieces(s->p, thread);
 
 	size_t end = proofs_wait_end(s->p, thread, first);
@@ -232,7 +235,7 @@ bool idle_wait(struct idle *s, uint32_t thread, size_t first)
 			longest = i;
 		}
 	}
-	/* a wait is judged by the piece that is most of it */
+	/* the piece that is most of a wait decides */
 	return is_blocked(&most) && most.to - most.from > all / 2 &&
 	       idle_piece(s, thread, longest, 0);
 }

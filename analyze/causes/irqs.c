@@ -1,4 +1,4 @@
-/* irqs.c - in which interrupt a wake-up was made. */
+/* irqs.c - finds the interrupt in which a wake-up was made. */
 #include "analyze/causes/irqs.h"
 
 #include <inttypes.h>
@@ -18,23 +18,24 @@ struct irq_open {
 	const char *what;
 };
 
-/* Who raised NET_TX, or NET_RX, on a CPU since it ran last. */
+/* Who raised NET_TX or NET_RX on a CPU since that softirq last ran. */
 struct irq_raised {
-	int64_t since; /* it ran last; seen: the time is known */
-	int32_t by;    /* the one thread; 0: none so far */
+	int64_t since; /* time at which it last ran; `seen`: that time is known
+			*/
+	int32_t by;    /* last thread that raised it; 0: none so far */
 	bool seen, others, irq;
 };
 
-/* The interrupts that a CPU is in, innermost last. */
+/* A CPU and the interrupts that it is in, innermost last. */
 struct irq_cpu {
 	struct irq_open open[NESTED_MAX];
 	size_t n;
 	struct irq_raised raised[2];
-	/* either of them, since the thread came that is on the CPU */
+	/* either of them, since the current thread came onto the CPU */
 	struct irq_raised here;
 	bool raises;	 /* softirq_raise is recorded here */
-	bool softs;	 /* softirq_entry of some vectors is, */
-	bool no_packets; /* of all but NET_TX and NET_RX */
+	bool softs;	 /* softirq_entry of some vectors is recorded here */
+	bool no_packets; /* of all vectors but NET_TX and NET_RX */
 };
 
 void irqs_change(struct irqs *q)
@@ -106,8 +107,8 @@ static const char *irqs_device(struct irqs *q, const char *name)
 	return irqs_text(q, text);
 }
 
-/* Returns who raised the softirq on a CPU so far; NULL: it is no matter of
- * packets. */
+/* Returns the record of who raised a softirq on a CPU; NULL: the vector is not
+ * one of packets. */
 static struct irq_raised *irqs_raised(struct irq_cpu *c, int64_t vector)
 {
 	return vector == SOFTIRQ_NET_TX	  ? &c->raised[0]
@@ -147,7 +148,8 @@ void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 		c->raises = true;
 	if (!r)
 		return;
-	/* packets that are left, and answers, are of who raised the first */
+	/* left-over packets, and answers to packets, belong to whoever raised
+	 * the first one */
 	in = c->n && !e->hard ? &c->open[c->n - 1] : NULL;
 	if (how == RAISED_IRQ && in && in->kind == IRQ_SOFT &&
 	    in->vector == e->vector)
@@ -156,7 +158,7 @@ void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 	irqs_note(&c->here, e->current, how);
 }
 
-/* Returns who raised what a thread runs now. */
+/* Returns who raised the softirq that the current thread runs now. */
 static enum softirq_raised irqs_who(const struct irq_raised *r, int32_t current)
 {
 	if (!r->seen || (!r->by && !r->others && !r->irq))
@@ -175,7 +177,7 @@ void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 
 	if (!c)
 		return;
-	if (c->n == NESTED_MAX) /* ends were lost */
+	if (c->n == NESTED_MAX) /* the ends of these interrupts were lost */
 		c->n = 0;
 	in = &c->open[c->n++];
 	*in = (struct irq_open){
@@ -200,8 +202,9 @@ void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 	*r = (struct irq_raised){ .since = e->time, .seen = c->raises };
 }
 
-/* block_rq_complete comes first, then what it wakes, then the next request: so
- * what is woken in this interrupt from here on waited for this disk. */
+/* block_rq_complete comes before the wake-ups that it causes, and these before
+ * the next request: so threads woken in this interrupt from here on waited for
+ * this disk. */
 void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev)
 {
 	struct irq_cpu *c = irqs_cpu(q, cpu);
@@ -210,7 +213,7 @@ void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev)
 
 	if (!in || in->hard != hard || in->kind == IRQ_TIMER || dev < 0)
 		return;
-	/* as the kernel keeps it: MAJOR(), MINOR() */
+	/* the kernel's own encoding: MAJOR(), MINOR() */
 	snprintf(text, sizeof(text), "disk:%" PRId64 ",%" PRId64, dev >> 20,
 		 dev & 0xfffff);
 	in->what = irqs_text(q, text);
@@ -225,8 +228,9 @@ void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard)
 		return;
 	if (in && in->kind == kind && (kind != IRQ_TIMER || in->hard == hard))
 		c->n--;
-	else if (kind != IRQ_TIMER) /* of a timer the entry may be left out */
-		c->n = 0;	    /* beginnings or ends were lost */
+	else if (kind !=
+		 IRQ_TIMER) /* the entry of a timer may not be recorded */
+		c->n = 0;   /* beginnings or ends were lost */
 }
 
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
@@ -248,10 +252,10 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 		};
 	if (!in || in->hard != hard)
 		return;
-	/* a timer expires in a softirq */
+	/* a timer may expire inside a softirq */
 	while (soft > c->open && soft->kind == IRQ_TIMER)
 		soft--;
-	/* interrupts without events of their own may be inside */
+	/* inside it may be interrupts without events of their own */
 	known = in->what && (timer || in->kind != IRQ_TIMER);
 	if (known || soft->vector >= 0)
 		*mem_add(q->wake, q->n_wake, q->cap_wake) = (struct irq_wake){

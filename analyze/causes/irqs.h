@@ -1,18 +1,18 @@
-/* irqs.h - in which interrupt a wake-up was made: the names that the events of
- * interrupts, timers and disks give.
+/* irqs.h - finds the interrupt in which a wake-up was made, and its name, from
+ * the events of interrupts, timers and disks.
  *
  * A thread that sends a packet over loopback raises the softirq NET_RX itself,
  * while softirqs are off, and runs it when it turns them on: between the two,
- * no interrupt runs softirqs. So where it is the only one that raised NET_RX
- * since that ran last on this CPU, what is woken there is woken by its call.
- * softirq_judge() decides it.
+ * no interrupt runs softirqs. So if it is the only one that raised NET_RX since
+ * NET_RX last ran on this CPU, its call makes the wake-ups in that softirq.
+ * softirq_judge() decides this.
  *
  * A server sends and receives hundreds of thousands of packets a second, and so
- * 'record' leaves out where NET_TX and NET_RX begin and end. Then what was
- * raised since the thread came onto the CPU tells: what is pending is run
- * before a thread can leave it, with all other softirqs, or left to ksoftirqd,
- * which is woken. Of timers it keeps the entry of those that wake a thread, and
- * the exit of all, as the kernel can filter only the entry by function.
+ * 'record' leaves out the begin and end of NET_TX and NET_RX. Then the softirqs
+ * raised since the thread came onto the CPU decide: before a thread can leave
+ * the CPU, pending softirqs are run with all others, or left to ksoftirqd,
+ * which is woken. 'record' keeps the entry of timers that wake a thread, and
+ * the exit of all timers, as the kernel can filter only the entry by function.
  *
  * Order of calls: irqs_switch(), irqs_raise(), irqs_enter(), irqs_leave() and
  * irqs_wake() for each record of a CPU in the order of its ring; then
@@ -28,17 +28,18 @@ enum irq_kind {
 	IRQ_HARD,  /* irq_handler_entry */
 	IRQ_SOFT,  /* softirq_entry */
 	IRQ_TIMER, /* hrtimer_expire_entry, timer_expire_entry */
-	IRQ_DISK,  /* block_rq_complete, which is inside of one */
+	IRQ_DISK,  /* block_rq_complete, inside an interrupt */
 	IRQ_RAISE, /* softirq_raise */
 };
 
-/* Returns whether such an event is written by an interrupt. */
+/* Returns whether an interrupt writes events of this kind. */
 static inline bool irq_interrupts(enum irq_kind kind)
 {
 	return kind == IRQ_HARD || kind == IRQ_SOFT || kind == IRQ_TIMER;
 }
 
-/* All zeros is empty. */
+/* The interrupts of all CPUs. All zeros is empty; irqs_release() frees the
+ * members. */
 struct irqs {
 	struct irq_cpu *cpu;
 	size_t n_cpu, cap_cpu;
@@ -48,14 +49,14 @@ struct irqs {
 	size_t n_name, cap_name;
 	struct arena text;
 };
-/* The records from here on are of another capture. */
+/* Forgets the state of all CPUs: further records belong to another capture. */
 void irqs_change(struct irqs *q);
 void irqs_release(struct irqs *q);
-/* Returns what an event is of, by its name without system; *leaves: it is the
- * end. */
+/* Returns the kind of an event by its name without the system; *leaves: whether
+ * it is the end. */
 enum irq_kind irqs_kind(const char *name, bool *leaves);
-/* hard: in a hardirq, as the record's flags say. name: of the device, borrowed;
- * vector: of the softirq. */
+/* A record of an interrupt. hard: its flags say that it is in a hardirq. name:
+ * the device, borrowed; vector: the softirq. */
 struct irq_entry {
 	enum irq_kind kind;
 	int64_t time;
@@ -63,17 +64,18 @@ struct irq_entry {
 	const char *name;
 	int64_t vector;
 	int32_t current; /* tid; -1: unknown */
-	bool no_packets; /* all softirqs but those of packets are recorded */
+	bool no_packets; /* softirqs of packets are not recorded, all others are
+			  */
 };
-/* Another thread comes onto the CPU. */
+/* Notes that another thread comes onto the CPU. */
 void irqs_switch(struct irqs *q, int32_t cpu, int64_t time);
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
 /* Notes that a request of a disk was completed, by its dev_t. */
 void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev);
-/* hard: in a hardirq, as the record's flags say. */
+/* Notes the end of an interrupt. hard: the record's flags say that it is in a
+ * hardirq. */
 void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard);
-/* Notes a wake-up, events in ascending order. timer: a timer may have made it.
- */
+/* Notes a wake-up; events must ascend. timer: a timer may have made it. */
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 	       bool timer);
 /* Notes that a softirq was raised. how: RAISED_OWN by thread e->current in a
@@ -85,20 +87,22 @@ void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 /* The interrupt in which a wake-up was made. */
 struct irq_wake {
 	int64_t event;
-	/* `what` and `vector` hold if no record of that CPU is lost between
-	 * `since` and the event. */
+	/* `what` and `vector` are valid if no record of that CPU is lost
+	 * between the time `since` and the event. */
 	/* "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR"; NULL:
 	 * not known */
 	const char *what;
 	int64_t since;
-	int vector;   /* of the softirq; -1: it is in none, or the entry of the
-		       * softirq is not recorded */
-	bool packets; /* if it is in a softirq, that is NET_TX or NET_RX: no
-		       * other one that is recorded was entered */
-	/* who raised that softirq (of packets), if no record is lost since
+	int vector;   /* number of the softirq; -1: none, or its entry is not
+			 recorded */
+	bool packets; /* if the wake-up is in a softirq, that is NET_TX or
+			 NET_RX: the entries of all others are recorded, and
+			 there is none */
+	/* who raised that softirq of packets; valid if no record is lost since
 	 * raised_since */
 	enum softirq_raised raised;
 	int64_t raised_since;
 };
-/* Returns the interrupt of a wake-up; NULL: no record of one tells. */
+/* Returns the interrupt of a wake-up, valid until the next irqs_wake(); NULL:
+ * no record shows one. */
 const struct irq_wake *irqs_find(const struct irqs *q, int64_t event);

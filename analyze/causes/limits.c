@@ -1,4 +1,5 @@
-/* limits.c - what may keep a runnable thread from the CPU, as it was read. */
+/* limits.c - answers from readings of cgroups what may keep a runnable thread
+ * from the CPU. */
 #include "analyze/causes/limits.h"
 
 #include "analyze/samples/events.h"
@@ -10,19 +11,20 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* A reading of all cgroups: of lines between its begin and its end. */
+/* A reading of all cgroups; its lines were read between `begin` and `end`. */
 struct limits_reading {
 	int64_t begin, end;
-	int64_t stolen; /* since the machine was started */
-	size_t cgroups; /* that may hold a thread */
-	uint32_t cpus;	/* that a thread without a line may use: text */
+	int64_t stolen; /* ns that the host took since boot */
+	size_t cgroups; /* number of cgroups that may hold a thread back */
+	uint32_t cpus;	/* CPUs that a thread without a line may use: number of
+			   the text */
 	bool real_time; /* the kernel may hold back real-time threads */
 };
 
-/* A row of one of them: of a cgroup, or that a thread is in a cgroup. */
+/* A line of a reading: the state of a cgroup, or that a thread is in it. */
 struct limits_row {
 	uint32_t reading, path, cpus; /* cpus: number of the text */
-	int32_t tid;		      /* -1: of the cgroup itself */
+	int32_t tid; /* -1: the line is about the cgroup itself */
 	int64_t periods, throttled, ns, frozen, real_time;
 };
 
@@ -32,13 +34,13 @@ struct limits {
 	struct limits_row *row; /* by tid, path and reading */
 	size_t n, cap;
 	struct intern text;
-	char host[256];	       /* "": a text, which does not tell it */
-	struct table captures; /* of this machine */
+	char host[256];	       /* "": ftrace text, which does not have it */
+	struct table captures; /* captures of this machine */
 };
 
 COMPARE_BY(limits_compare, struct limits_row, tid, path, reading);
 
-/* Columns of the tables, which a text may lack. */
+/* Columns of the tables; ftrace text may lack some. */
 enum limits_column {
 	LIMITS_TOOK,
 	LIMITS_HOST,
@@ -55,7 +57,7 @@ enum limits_column {
 	LIMITS_COLUMNS
 };
 
-/* Takes a row: of a reading, whose lines it ends, or of what it read. */
+/* Takes a row: the end of a reading, or one line of it. */
 static void limits_take(struct limits *l, const struct rows *r,
 			const size_t *at)
 {
@@ -145,8 +147,8 @@ int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
 	return rc;
 }
 
-/* Takes the rows of an event, if it has the columns that are needed; it may
- * have others. */
+/* Reads the rows of an event if it has the columns `needs`; it may have those
+ * in `may`. Returns 0, or -1 and *err. */
 static int limits_read(struct limits *l, struct store *db, const char *event,
 		       int64_t capture, unsigned int needs, unsigned int may,
 		       struct err *err)
@@ -208,7 +210,8 @@ void limits_free(struct limits *l)
 	free(l);
 }
 
-/* Returns the first row of a thread, or of a cgroup, that is not before. */
+/* Returns the index of the first row of a thread (tid -1: a cgroup) at or after
+ * a path and a reading. */
 static size_t limits_find(const struct limits *l, int32_t tid, uint32_t path,
 			  size_t reading)
 {
@@ -219,8 +222,8 @@ static size_t limits_find(const struct limits *l, int32_t tid, uint32_t path,
 	return search_where(l->n, i, limits_compare(&l->row[i], &key) >= 0);
 }
 
-/* What the cgroup did to its threads between two readings. A new one had done
- * nothing before. */
+/* Sets what a cgroup did to its threads between two readings, if it held them.
+ * A cgroup without a row in the first reading is new, and counts from 0. */
 static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
 			       size_t b, int64_t len, struct limits_answer *out)
 {
@@ -248,11 +251,11 @@ static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
 	out->throttled = times;
 }
 
-/* What the lines of a thread between two readings say: which CPUs it may use,
- * and whether it is real-time. */
+/* The CPUs that a thread may use, and whether it is real-time, by its lines
+ * between two readings. */
 struct limits_cpus {
-	uint32_t cpus;	    /* text of the first line, if there are lines */
-	size_t lines, same; /* same: as the first one */
+	uint32_t cpus; /* number of the text in the first line, if `lines` */
+	size_t lines, same; /* `same`: lines with the CPUs of the first one */
 	bool real_time;
 };
 
@@ -303,7 +306,7 @@ struct limits_answer limits_tell(const struct limits *l,
 	struct limits_answer out = { .idle = -1 };
 	struct limits_cpus cpus = { .lines = 0 };
 	size_t n = l ? l->n_reading : 0;
-	/* the last reading that ended before, the first one that began after */
+	/* the last reading that ended before it, the first that began after */
 	size_t a = search_where(n, i, l->reading[i].end > ask->from);
 	size_t b = search_where(n, i, l->reading[i].begin >= ask->to);
 	uint32_t path = 0;
@@ -330,8 +333,9 @@ struct limits_answer limits_tell(const struct limits *l,
 		out.stolen = 0;
 	for (size_t k = a; k <= b; k++)
 		some |= l->reading[k].cgroups;
-	/* A thread that lived when no list had it is in none. Else it may have
-	 * been in one for less than a reading, if there was one at all. */
+	/* A thread that lived during a reading but has no line is in no such
+	 * cgroup. A thread that lived shorter may have been in one, if there
+	 * was any. */
 	out.known |= !some || ask->first <= l->reading[a].begin ||
 		     ask->last >= l->reading[b].end;
 	return out;
@@ -343,8 +347,8 @@ struct limits_span *limits_spans(const struct limits *l,
 {
 	size_t readings = l ? l->n_reading : 0, rows = l ? l->n : 0;
 	struct limits_span *span = mem_new(readings + 1, sizeof(*span));
-	/* cgroups, and readings at which they have such a thread, or had one at
-	 * that before */
+	/* cgroups and readings with such a thread, then or at the reading
+	 * before */
 	struct table has = { 0 };
 	bool takes_it = false;
 

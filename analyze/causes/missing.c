@@ -1,4 +1,4 @@
-/* missing.c - which records may be missing in a time. */
+/* missing.c - finds which records may be missing in a time. */
 #include "analyze/causes/missing.h"
 
 bool missing_counts(const struct timeline *t)
@@ -13,15 +13,15 @@ int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 
 	if (l->only_wakes)
 		return 0;
-	/* who came after a silent task and left again would be recorded,
-	 * unless records of others are missing too */
+	/* a thread that came after a silent task and left would have records,
+	 * unless records of other tasks are missing too */
 	if (l->of_task && !t->contradictions) {
 		if (l->after > 0)
 			tid[n++] = l->after;
 		return n;
 	}
-	/* with one record missing, there was one switch at most: only those
-	 * current on either side were there */
+	/* one missing record is at most one switch: only the threads current
+	 * before and after it were there */
 	if (!missing_counts(t) || l->n < 0 || l->n >= 2 || l->before < 0 ||
 	    l->after < 0)
 		return -1;

@@ -1,4 +1,4 @@
-/* offcpu.c - words of the time that threads were off the CPU. */
+/* offcpu.c - words for the states of threads off the CPU, and their stacks. */
 #include "analyze/causes/offcpu.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ const char *offcpu_state(int64_t state)
 	return s ? s->name : "?";
 }
 
-/* Bits above the known ones differ between kernels, and mean that the thread
+/* Bits above the known ones differ between kernels; they mean that the thread
  * was preempted. */
 const char *offcpu_state_word(int64_t state)
 {

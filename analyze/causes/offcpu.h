@@ -1,5 +1,6 @@
-/* offcpu.h - words of the time that threads were off the CPU: where it began,
- * and the states of tasks. The waits themselves are in waits.h. */
+/* offcpu.h - words for the time that threads were off the CPU: the stack at
+ * which it began, and the states of tasks. The waits themselves are in
+ * waits.h. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,20 +18,20 @@ struct offcpu_stack {
 	uint8_t verdict, flags;
 };
 
-/* Stores the stack of an event as event_rows_ask() has it. Returns 0, or -1 and
- * *err. */
+/* Stores the thread name and stack of an event; event_rows_ask() finds its user
+ * half. */
 int offcpu_stack_of(struct event_rows *r, const struct event_row *e,
 		    struct offcpu_stack *s, struct err *err);
 /* Returns the stack as a group for stacks_get(). */
 struct stacks_group offcpu_group(const struct offcpu_stack *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
 const char *offcpu_state(int64_t state);
-/* Returns what the thread did: "sleeping", "preempted", "waiting" if it is not
+/* Returns the state as a word: "sleeping", "preempted", "waiting" if it is not
  * known, ... */
 const char *offcpu_state_word(int64_t state);
-/* Returns the bits of field prev_state, -1 if it is not known: text of ftrace
- * has a letter where binary forms have the number. */
+/* Returns the bits of field prev_state; -1: not known. ftrace text has a letter
+ * where binary formats have a number. */
 int64_t offcpu_state_bits(const struct value *v);
-/* Returns whether a list, as filter.state, has the state; "R" in it means "R"
- * and "R+". */
+/* Returns whether a list of states such as filter.state contains the state; "R"
+ * in the list means "R" and "R+". */
 bool offcpu_takes_state(const char *list, int64_t state);

@@ -1,5 +1,4 @@
-/* packed_times.c - what happened at millions of times, in 6 to 12 bytes each.
- */
+/* packed_times.c - keeps millions of timed items in 6 to 12 bytes each. */
 #include "analyze/causes/packed_times.h"
 
 #include "stitch/base/mem.h"
@@ -42,7 +41,8 @@ size_t loss_ends_find(const struct loss_ends *e, size_t i, int64_t time)
 	while (e->latest[at] < time) {
 		at++;
 		if (!(at & (at - 1)))
-			return e->n; /* that was the last one of its row */
+			return e->n; /* the last node of its row: no later loss
+				      */
 		while (!(at & 1))
 			at /= 2;
 	}
@@ -90,8 +90,8 @@ static void packed_times_pack(struct packed_times *m)
 	size_t bits = 0;
 
 	lower_to(n, PACKED_TIMES_ROW);
-	/* Times and events are signed: which one is the least does not matter,
-	 * as differences from any are read as they were. */
+	/* Times and events are signed, but are compared as unsigned: any base
+	 * will do, as its difference from each value restores that value. */
 	for (int k = 0; k < PACKED_TIMES_FIELDS; k++) {
 		uint64_t least = m->open[0].field[k];
 		uint64_t differ = 0;
@@ -109,7 +109,7 @@ static void packed_times_pack(struct packed_times *m)
 	for (int k = 0; k < PACKED_TIMES_FIELDS; k++)
 		bits += r->bits[k];
 	free(r->byte);
-	/* 8 bytes are read wherever a value begins */
+	/* reading a value reads 8 bytes from its first one on */
 	r->byte = mem_new(n * bits / 8 + sizeof(uint64_t) + 1, 1);
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < PACKED_TIMES_FIELDS; at += r->bits[k++])

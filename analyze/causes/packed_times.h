@@ -1,11 +1,12 @@
 /* packed_times.h - millions of items in 6 to 12 bytes each: a time, the event
- * that tells it, and two numbers; and the times at which a list of losses end.
+ * that reports it, and two numbers; and the times at which a list of losses
+ * end.
  *
- * Items are packed in rows of 256. For each field a row keeps the least value,
- * and of each item the difference from it, in as many bits as the largest
- * difference needs; low bits that are 0 in all of them are left out. Items take
- * least space if they are added in order, but they need not be. What many items
- * have in common is kept once, and known by a number. */
+ * Items are packed in rows of 256. For each field a row keeps a base value, and
+ * for each item the difference from that base, in as many bits as the largest
+ * difference needs; low bits that are 0 in all differences are left out. Items
+ * take least space if they are added in order, but they need not be. Data that
+ * many items share is kept once, under a number. */
 #pragma once
 #include <endian.h>
 #include <stdbool.h>
@@ -30,27 +31,29 @@ struct packed_time {
 
 struct packed_times_row {
 	uint64_t base[PACKED_TIMES_FIELDS];
-	uint8_t *byte; /* items are bits in the order of these */
+	uint8_t *byte; /* the fields of the items in order, each with `bits`
+			  bits */
 	uint8_t bits[PACKED_TIMES_FIELDS];
-	uint8_t zeros[PACKED_TIMES_FIELDS]; /* low bits that are not kept */
+	uint8_t zeros[PACKED_TIMES_FIELDS]; /* low bits that are left out */
 };
 
 /* All zeros is empty. */
 struct packed_times {
 	struct packed_times_row *row; /* the packed rows */
-	struct packed_time *open;     /* items of row `at`, not packed yet */
+	struct packed_time *open; /* items of row `at`, unpacked; NULL: none */
 	size_t n, n_row, cap_row, at;
 };
 
 /* Replaces item i, or adds one if i is m->n. */
 void packed_times_put(struct packed_times *m, size_t i,
 		      const struct packed_time *x);
-/* Cuts it to n items. */
+/* Removes all items from number n on. */
 void packed_times_cut(struct packed_times *m, size_t n);
 /* Packs the open row. Nothing may be added afterwards. */
 void packed_times_close(struct packed_times *m);
 
-/* As many bits as 8 bytes have from any bit of the first one on. */
+/* The bits that an 8-byte load has at least, from any bit of its first byte
+ * on. */
 #define PACKED_TIMES_BITS 56
 
 /* Returns `bits` bits from bit `at` on. */
@@ -66,7 +69,7 @@ static inline uint64_t packed_times_bits(const uint8_t *byte, size_t at,
 	return le64toh(x) >> at % 8 & (((uint64_t)1 << bits) - 1);
 }
 
-/* Reads field k, which begins at bit *at, and goes after it. */
+/* Returns field k, which begins at bit *at, and moves *at past it. */
 static inline uint64_t packed_times_field(const struct packed_times_row *r,
 					  int k, size_t *at)
 {
@@ -84,7 +87,8 @@ static inline struct packed_time packed_times_get(const struct packed_times *m,
 	struct packed_time x;
 	size_t at;
 
-	/* not a loop: the compiler drops fields that the caller ignores */
+	/* unrolled, so that the compiler drops fields that the caller
+	 * ignores */
 	if (m->open && i / PACKED_TIMES_ROW == m->at)
 		return m->open[i % PACKED_TIMES_ROW];
 	at = i % PACKED_TIMES_ROW *
@@ -100,14 +104,14 @@ static inline struct packed_time packed_times_get(const struct packed_times *m,
 size_t packed_times_find(const struct packed_times *m, int64_t event);
 void packed_times_release(struct packed_times *m);
 
-/* Numbers of any items, grouped by their owners. All zeros is empty. */
+/* Numbers of items, grouped by the items' owners. */
 struct lists {
-	struct packed_times number; /* as times */
-	size_t *first; /* index of each owner's first number, then their count
-			*/
+	struct packed_times number; /* the numbers, in the field `time` */
+	size_t *first; /* by owner: index of its first number; after the last
+			  owner: the count of all numbers */
 };
 
-/* The numbers of an owner, or some consecutive ones of them. */
+/* The numbers of one owner, or a consecutive part of them. */
 struct numbers {
 	const struct lists *of;
 	size_t first, n;
@@ -128,12 +132,13 @@ static inline uint32_t numbers_get(const struct numbers *x, size_t i)
 	return (uint32_t)packed_times_field(r, 0, &at);
 }
 
-/* What many have in common: 16 bytes, without padding. */
+/* Data that many items share: 16 bytes, without padding. */
 struct kind {
 	uint64_t word[2];
 };
 
-/* Returns the number of a kind, the same for equal ones; and that kind. */
+/* Returns the number of a kind; equal kinds have the same number. kinds_get()
+ * returns the kind of a number. */
 static inline uint32_t kinds_add(struct intern *k, const struct kind *x)
 {
 	return intern_add_bytes(k, x, sizeof(*x));
@@ -149,8 +154,8 @@ static inline struct kind kinds_get(const struct intern *k, uint64_t number)
 /* Order of calls: loss_ends_init(), loss_ends_put() for each, in any order,
  * loss_ends_seal(); then questions, of O(log n). */
 
-/* latest[size + i] is the end of loss i, and latest[i] the later one of 2i and
- * 2i + 1; INT64_MIN: there is none. All zeros needs no release. */
+/* A tree of the ends of losses: latest[size + i] is the end of loss i, and
+ * latest[i] the later of latest[2i] and latest[2i + 1]; */
 struct loss_ends {
 	size_t n, size;
 	int64_t *latest;
@@ -160,7 +165,7 @@ void loss_ends_init(struct loss_ends *e, size_t n);
 void loss_ends_release(struct loss_ends *e);
 void loss_ends_put(struct loss_ends *e, size_t i, int64_t end);
 void loss_ends_seal(struct loss_ends *e);
-/* Returns the first loss from i on that ends at or after a time; n: none. */
+/* Returns the first loss from i on that ends at or after a time; e->n: none. */
 size_t loss_ends_find(const struct loss_ends *e, size_t i, int64_t time);
 /* Returns the latest end of losses i to j - 1. */
 int64_t loss_ends_latest(const struct loss_ends *e, size_t i, size_t j);

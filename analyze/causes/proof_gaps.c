@@ -1,8 +1,9 @@
-/* proof_gaps.c - the states of a thread, each with what the records prove.
+/* proof_gaps.c - makes the pieces of a thread: its states, each with what the
+ * records prove.
  *
  * The time between two stays is a struct gap. Losses that can hide a run of the
- * thread cut it into quiet times, in which it was off all CPUs
- * and was woken at most once; each is judged alone (quiet_judge()). */
+ * thread cut it into quiet times, in which it was off all CPUs and was woken at
+ * most once; each is judged alone (quiet_judge()). */
 #include "analyze/causes/proof_inner.h"
 
 #include "analyze/causes/missing.h"
@@ -11,15 +12,16 @@
 #include "stitch/base/words.h"
 #include "stitch/task_state.h"
 
-/* Pieces that are not worth a walk over all threads to forget them. */
+/* With fewer pieces than this, proofs_forget() does nothing: it walks over all
+ * threads. */
 #define KEPT_MAX 65536
 
 /* ---- times of a gap in which a thread may have run unseen
  *
- * With thousands of losses a thread that is away for long has most of them in
- * one gap, so they are not looked at one by one: those that may hide a run of
- * any thread are an array by their start, with a tree of their ends, and all up
- * to the next wake-up of the thread are one step. */
+ * If there are thousands of losses, a thread that is away for long has most of
+ * them in one gap, so they are not visited one by one: losses that may hide a
+ * run of any thread are in an array by their start, with a tree of their ends,
+ * and one step takes all losses up to the thread's next wake-up. */
 
 static int64_t hidden_later(int64_t a, int64_t b)
 {
@@ -30,12 +32,13 @@ COMPARE_BY(hides_compare_own, struct own_loss, tid, loss);
 
 /* ---- the times of a gap */
 
-/* Returns when the first wake-up of a gap at or after a time is. */
+/* Returns the time of the first wake-up in a gap at or after a time;
+ * TIMELINE_END: none. */
 static int64_t hidden_woken(const struct gap *g, int64_t time)
 {
 	int64_t first = TIMELINE_END;
 
-	/* without such records nothing is known of any time */
+	/* without records of wake-ups, one may have come at any time */
 	if (!g->p->wakings && !g->p->wakeups)
 		return time;
 	if (!g->mixed) {
@@ -53,10 +56,10 @@ static int64_t hidden_woken(const struct gap *g, int64_t time)
 	return first;
 }
 
-/* Adds the time in which a loss may hide a run: to that of the losses before it
- * if nothing is known of the quiet time in between, as there is no wake-up in
- * it. Then it needs not to be judged: a thread that is away for long has
- * thousands of them. */
+/* Adds the time in which a loss may hide a run. It extends the hidden time
+ * before it if the quiet time in between has no wake-up, so that nothing is
+ * known about it and it need not be judged: a thread that is away for long has
+ * thousands of such times. */
 static void hidden_add(struct gap *g, const struct timeline_loss *l)
 {
 	int64_t skew = g->p->t->rules.skew;
@@ -66,7 +69,7 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 
 	if (!gap_has_loss(g, l))
 		return;
-	/* the switch in itself is in the loss before b */
+	/* else the switch to the thread is itself in the loss before b */
 	if (g->counted > g->from && (g->exact_to || l->to < g->to)) {
 		if (l->to <= g->counted)
 			return;
@@ -84,10 +87,11 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 		last->to = hidden_later(last->to, to);
 }
 
-/* Adds what of that run may be in the gap. The thread cannot have come while
- * the silent task was seen there, nor before it was woken on another CPU's run
- * queue, where it must have been since it last ran: target_cpu of sched_waking
- * is task_cpu() in front of the choice of the next one (Linux 4.3 to 6.18). */
+/* Adds the part of a gap in which the thread may have run after a silent task,
+ * at the end of loss l. It cannot have come while the silent task was seen
+ * there, nor before a wake-up that shows it on another CPU's run queue:
+ * target_cpu of sched_waking is task_cpu(), where the thread last ran, read
+ * before the kernel chooses the next CPU (Linux 4.3 to 6.18). */
 static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
 {
 	int64_t from = l->seen;
@@ -114,7 +118,7 @@ static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
 	*mem_add(g->hidden, g->n_hidden, g->cap_hidden) = run;
 }
 
-/* Adds to what is hidden up to the end of a loss. */
+/* Extends the last hidden time up to the end of a loss. */
 static void hidden_extend(struct gap *g, int64_t to)
 {
 	struct span *last = &g->hidden[g->n_hidden - 1];
@@ -124,9 +128,9 @@ static void hidden_extend(struct gap *g, int64_t to)
 		hidden_later(last->to, to > g->to - skew ? g->to : to + skew);
 }
 
-/* Adds losses from number i on that began before the gap, as each CPU has one
- * before its first record, and after its last: what they hide begins where the
- * first one does. Returns the number of the first one that is not added. */
+/* Extends the last hidden time by the losses from number i on that began before
+ * the gap: each CPU has one before its first record and one after its last.
+ * Returns the number of the first loss that is not added. */
 static size_t hidden_pass_early(struct gap *g, size_t i)
 {
 	const struct hides *h = &g->p->hides;
@@ -137,7 +141,8 @@ static size_t hidden_pass_early(struct gap *g, size_t i)
 					 t->loss[h->loss[i + k]].from >= g->to);
 	int64_t to = loss_ends_latest(&h->ends, i, next);
 
-	/* of one that ends with the switch out, it depends on the CPU */
+	/* a loss that ends with the switch out may be on another CPU: it is
+	 * judged alone */
 	if (to <= g->from || to < g->since)
 		next = i;
 	else
@@ -145,8 +150,9 @@ static size_t hidden_pass_early(struct gap *g, size_t i)
 	return next;
 }
 
-/* Adds all losses from number i on that go on what is hidden so far, and begin
- * in the gap. Returns the number of the first one that does not. */
+/* Extends the last hidden time by all losses from number i on that begin in the
+ * gap and continue that time. Returns the number of the first loss that does
+ * not. */
 static size_t hidden_pass(struct gap *g, size_t i)
 {
 	const struct hides *h = &g->p->hides;
@@ -185,7 +191,7 @@ static void gap_find_hidden(struct gap *g)
 	size_t own = 0;
 	const struct timeline_loss *run = NULL;
 
-	/* nothing after this gap begins before it */
+	/* later gaps do not need losses that end before this one */
 	while (g->n_own && t->loss[g->own->loss].to < from) {
 		g->own++;
 		g->n_own--;
@@ -204,7 +210,8 @@ static void gap_find_hidden(struct gap *g)
 	for (;;) {
 		i = loss_ends_find(&h->ends, i, g->since);
 
-		/* what is hidden up to the end hides no more */
+		/* once the gap is hidden up to its end, further losses add
+		 * nothing */
 		bool all = i < h->n && t->loss[h->loss[i]].from <= to &&
 			   !(g->n_hidden &&
 			     g->hidden[g->n_hidden - 1].to == g->to);
@@ -237,7 +244,7 @@ static void gap_find_hidden(struct gap *g)
 		hidden_add_run(g, run);
 }
 
-/* Returns whether one of the losses in a gap may hold a whole wait. */
+/* Returns whether a loss in a gap may contain a whole wait. */
 static bool gap_holds(const struct gap *g)
 {
 	const struct hides *h = &g->p->hides;
@@ -254,7 +261,7 @@ static bool gap_holds(const struct gap *g)
 
 /* ---- gaps, and all of a thread */
 
-/* Returns the end of a piece that is not kept yet. */
+/* Returns the end of piece i of those not packed yet. */
 static int64_t piece_to(const struct pieces *of, size_t i)
 {
 	return i + 1 < of->n ? of->piece[i + 1].from : of->end;
@@ -347,9 +354,9 @@ const char *proof_key_of(enum proof proof, bool premise)
 
 /* ---- gaps */
 
-/* Finds the wake-up from which on a reader of the records would say that the
- * thread was ready, and *from, that time; TIMELINE_START: nothing is likely.
- * Returns whether there is such a wake-up. */
+/* Sets *from to the time from which on the thread was likely ready;
+ * TIMELINE_START: none. Returns whether that is the time of a wake-up, which is
+ * stored in *w. */
 static bool gap_likely(const struct gap *g, int64_t *from,
 		       struct timeline_wake *w)
 {
@@ -370,7 +377,7 @@ static bool gap_likely(const struct gap *g, int64_t *from,
 	return true;
 }
 
-/* Cuts the piece of unknown state that contains a time there. */
+/* Splits the piece of unknown state that contains the time `at`. */
 static void gap_cut(struct gap *g, size_t first_piece, int64_t at)
 {
 	struct pieces *of = g->out;
@@ -387,8 +394,9 @@ static void gap_cut(struct gap *g, size_t first_piece, int64_t at)
 	of->piece[i + 1].from = at;
 }
 
-/* A thread that was on the same CPU before and after a single lost record
- * stayed there in between: to leave and to return takes two records. */
+/* Returns whether the thread ran through the gap. A thread that was on the same
+ * CPU before and after a single lost record stayed there: to leave and to
+ * return takes two records. */
 static bool gap_is_run(const struct gap *g)
 {
 	const struct timeline_loss *l = NULL;
@@ -428,10 +436,9 @@ static void gap_judge(struct gap *g)
 		at = g->hidden[i].to;
 	}
 	quiet_judge(g, at, g->to, !g->n_hidden && g->exact_from, g->exact_to);
-	/* What is not known, where no loss is so large that it holds a whole
-	 * wait: it is likely that no run is hidden. A thread that slept at the
-	 * start did so until the only wake-up, and one that could go on was
-	 * ready. */
+	/* If no loss is large enough for a whole wait, it is likely that
+	 * unknown pieces hide no run. A thread that slept at the start likely
+	 * slept until the only wake-up, and a runnable one was ready. */
 	struct pieces *of = g->out;
 	int64_t ready;
 	struct timeline_wake w;
@@ -453,7 +460,8 @@ static void gap_judge(struct gap *g)
 
 		if (pc->edge == edge && woken)
 			continue;
-		/* nor is it known since when one that came was running */
+		/* if the thread came unseen, it is not known since when it
+		 * ran */
 		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
 			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
 			pc->proof = PROOF_LIKELY;
@@ -467,7 +475,8 @@ static void gap_judge(struct gap *g)
 	}
 }
 
-/* The thread was born in this gap: before, its parent is what counts. */
+/* Judges a gap in which the thread was born. Before its birth the thread is
+ * PIECE_UNBORN: its parent counts. */
 static void gap_born(struct gap *g, const struct timeline_wake *born)
 {
 	bool free = !g->a || (g->exact_from && task_state_ends(g->bits));
@@ -493,11 +502,12 @@ struct walk {
 	struct gap g;
 	struct timeline_stay last; /* g.a */
 	struct numbers wake;
-	size_t at_wake; /* the first that is not before the gap */
+	size_t at_wake; /* the first wake-up that is not before the gap */
 };
 
 /* Returns the wake-ups from number `at` on that are at or before a time, and
- * goes after them. Those at the very time may be of what comes next, too. */
+ * moves past those before it: one at exactly that time may belong to what
+ * follows, too. */
 static struct numbers walk_wakes(struct walk *w, size_t at, int64_t time)
 {
 	struct numbers x = { w->wake.of, w->wake.first + at, 0 };
@@ -517,14 +527,15 @@ static void walk_gap(struct walk *w)
 	struct timeline_wake birth;
 	bool born = false;
 
-	/* one at the time of the switch in may be of the run that begins */
+	/* a wake-up at the time of the switch in may belong to the run that
+	 * begins */
 	g->wake = walk_wakes(w, w->at_wake, g->to);
 	g->mixed = false;
 	for (size_t i = 0; i < g->wake.n; i++) {
 		const struct timeline_wake x = wake_at(g, &g->wake, i);
 
 		g->mixed |= i && wake_at(g, &g->wake, i - 1).time > x.time;
-		/* one that comes late may be of a time before the gap */
+		/* a record that comes late may be from before the gap */
 		if (x.kind == TIMELINE_NEW && x.time >= g->from) {
 			birth = x;
 			born = true;
@@ -535,15 +546,16 @@ static void walk_gap(struct walk *w)
 	gap_judge(g);
 }
 
-/* Returns where the loss before the record in which a thread was first seen
- * began: the thread's run, and a race, may be in it. */
+/* Returns the start of the loss before a stay's first record: the start of the
+ * thread's run, and a race, may be in it. */
 static int64_t walk_loss_start(const struct walk *w,
 			       const struct timeline_stay *s)
 {
 	const struct timeline *t = w->g.p->t;
 	const struct timeline_loss *l = NULL;
 	int64_t start = s->from;
-	int64_t seen = TIMELINE_START; /* end of the stay before it there */
+	int64_t seen =
+		TIMELINE_START; /* end of the previous stay on that CPU */
 	struct timeline_stay before;
 
 	if (timeline_on(t, s->cpu, s->from - 1, &before))
@@ -554,7 +566,7 @@ static int64_t walk_loss_start(const struct walk *w,
 	return start;
 }
 
-/* Goes to the end of a stay: what comes next begins there. */
+/* Moves to the end of a stay, where the next gap begins. */
 static void walk_stay(struct walk *w, const struct timeline_stay *s)
 {
 	struct gap *g = &w->g;
@@ -570,7 +582,8 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 	while (!s->exact_from && first &&
 	       wake_at(g, &w->wake, first - 1).time >= g->run_from)
 		first--;
-	/* one at the time of the switch out, by another CPU, may be either */
+	/* a wake-up at the time of the switch out, by another CPU, may belong
+	 * to the run or to the gap */
 	g->before = walk_wakes(w, first, s->to);
 }
 
@@ -588,7 +601,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 
 	out->end = TIMELINE_START;
 	w.wake = lists_get(&p->t->wakes, thread);
-	/* the losses that hide runs of this thread only */
+	/* the losses that hide runs of only this thread */
 	const struct hides *h = &p->hides;
 	int32_t tid = timeline_tid(p->t, thread);
 	size_t at = search_where(h->n_own, i, h->own[i].tid >= tid);
@@ -599,7 +612,8 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 		const struct timeline_stay stay =
 			timeline_stay(p->t, numbers_get(&id, i));
 		const struct timeline_stay *s = &stay;
-		/* on two CPUs at once: one of the records is wrong */
+		/* the thread is on two CPUs at once: one of the records is
+		 * wrong */
 		bool twice = s->from < w.g.from;
 		int64_t from = twice ? w.g.from : s->from;
 

@@ -9,10 +9,10 @@
 #include "stitch/base/search.h"
 #include "stitch/task_state.h"
 
-/* State R is not "ready": what holds a thread back leaves it runnable. These
- * are quotas and freezing (limits.h), and what no reading tells: core
- * scheduling, a virtual CPU that the host does not run. That real-time
- * throttling did not hold a real-time thread is a premise.
+/* State R does not prove "ready": a thread that is held back stays runnable.
+ * Quotas and freezing hold threads back (limits.h), and causes that no reading
+ * shows: core scheduling, a virtual CPU that the host does not run. That
+ * real-time throttling did not hold a real-time thread is a premise.
  *
  * A thread is not ready while a CPU that it may use is idle for longer than the
  * balance of an idle CPU takes: at most 2 ms for each CPU of the domain
@@ -20,8 +20,8 @@
  * get_sd_balance_interval(), kernel/sched/fair.c), and a tick of 10 ms or less,
  * at which a busy CPU asks for it (nohz_balancer_kick()). The CPUs that it may
  * use are the one that it left, the one that it comes to, and those that were
- * read; if they were not, that it is ready while another one is idle has a
- * premise. Nor is it if it left its CPU runnable, and the CPU went idle:
+ * read; if they were not read, "ready" while another CPU is idle has a premise.
+ * Nor is a thread ready if it left its CPU runnable and the CPU went idle:
  * __schedule() chooses the idle task only where no thread is queued. */
 
 #define BALANCE_NS 2000000 /* for each CPU */
@@ -58,7 +58,7 @@ void held_init(struct proofs *p)
 	sort_items(p->idle, p->n_idle, held_compare_idle);
 }
 
-/* Whether a CPU was idle for long within a time. */
+/* Returns whether a CPU was idle for long within a time. */
 static bool held_was_idle(const struct proofs *p, int32_t cpu, int64_t from,
 			  int64_t to)
 {
@@ -103,8 +103,8 @@ struct limits_answer proofs_held(const struct proofs *p, uint32_t thread,
 	return out;
 }
 
-/* Says of a runnable piece, which ends at `to`, whether the thread could have
- * run. */
+/* Sets the state of a runnable piece, which ends at `to`, to THROTTLED or HELD
+ * if the thread was kept from running. */
 static void held_judge(const struct proofs *p, uint32_t thread,
 		       struct piece *pc, int64_t to)
 {
@@ -128,12 +128,12 @@ static void held_judge(const struct proofs *p, uint32_t thread,
 	     i++)
 		idle = limits_has_cpu(told.cpus, i) &&
 		       held_was_idle(p, i, pc->from, to);
-	/* a short time is rather one for which another thread ran */
+	/* in a short time rather another thread was on the CPU */
 	if (told.cgroup && !told.frozen && (idle || to - pc->from > TICK_NS))
 		pc->state = PIECE_THROTTLED;
 	else if (idle || (told.cgroup && told.frozen))
 		pc->state = PIECE_HELD;
-	/* it may have been ready, for a part of the time or all of it */
+	/* the thread may have been ready for some or all of the time */
 	if (told.cgroup && !idle && pc->proof == PROOF_PROVED)
 		pc->proof = PROOF_LIKELY;
 }
@@ -148,8 +148,8 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 
 	assert(from == out->end);
 	out->end = to;
-	/* That a thread was in a state until a time is proved by the absence of
-	 * records of another one; that it was born, or died, by a record. */
+	/* The absence of records of another state proves that a thread stayed
+	 * in its state; a record proves its birth or death. */
 	bool told = state == PIECE_UNBORN || state == PIECE_DEAD;
 	*pc = (struct piece){
 		.from = from,
@@ -163,15 +163,15 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 	};
 	if (state == PIECE_READY && g->b && g->exact_to)
 		pc->cpu = (uint32_t)g->b->cpu + 1;
-	/* A stay without length has no piece, but it ends a wait: the last
-	 * switch that is known of a CPU may be to the thread. */
+	/* A stay of length 0 has no piece, but ends a wait: the last known
+	 * switch of a CPU may be to the thread. */
 	if (g->a &&
 	    (g->exact_from || (g->a->exact_from && g->a->from == g->a->to)))
 		pc->stay = g->a->number;
 	return pc;
 }
 
-/* Adds a piece, unless it is empty. */
+/* Adds a piece, unless it is empty or extends the last one. */
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
 		    enum piece_state state, enum proof proof)
 {
@@ -200,8 +200,8 @@ static void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 	pc->link = link;
 }
 
-/* In place of TIMELINE_NONE the last other number is kept, with a bit, so that
- * the numbers of neighbours are near each other. */
+/* Bits for TIMELINE_NONE, in place of which the last other number is kept, so
+ * that the numbers of adjacent pieces pack well. */
 #define NO_STAY 1
 #define NO_EDGE 2
 
@@ -236,7 +236,7 @@ void pieces_keep(struct proofs *p, uint32_t thread)
 	of->n = 0;
 }
 
-/* Returns piece i of those kept. */
+/* Returns piece i of the packed ones. */
 static struct piece pieces_get(const struct pieces *of, size_t i)
 {
 	const struct packed_time x = packed_times_get(&of->kept, i);
@@ -300,10 +300,10 @@ size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first)
 
 /* ---- edges */
 
-/* Returns what a wake-up proves about who woke. sched_wakeup may be written on
- * the CPU of the woken thread, by an interrupt or by the idle thread; in
- * another thread it is the waker's. The idle thread has no system calls, in
- * which a softirq could run. */
+/* Returns how far a wake-up proves its waker. The CPU of the woken thread may
+ * write sched_wakeup, in an interrupt or in the idle thread; written in another
+ * thread, it is the waker's. The idle thread makes no system calls in which a
+ * softirq could run. */
 static enum proof edge_proof(const struct timeline_wake *w)
 {
 	bool open = w->context == CONTEXT_UNKNOWN ||
@@ -352,7 +352,8 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 			.cpu = l->cpu,
 			.kind = EDGE_DEDUCED,
 			.context = CONTEXT_UNKNOWN,
-			.proof = PROOF_LIKELY, /* or an interrupt during it */
+			.proof = PROOF_LIKELY, /* the waker may also be an
+						  interrupt during its run */
 		};
 	}
 
@@ -377,7 +378,8 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 
 bool gap_has_loss(const struct gap *g, const struct timeline_loss *l)
 {
-	/* not before the switch out, or after the switch in, of the ring */
+	/* not if it is on the same ring before the switch out, or after the
+	 * switch in */
 	return !(g->a && l->cpu == g->a->cpu && l->to <= g->from &&
 		 g->exact_from) &&
 	       !(g->b && l->cpu == g->b->cpu && l->from >= g->to &&
@@ -389,8 +391,8 @@ bool is_known_number(const struct proofs *p, const struct timeline_loss *l)
 	return p->counts && l->n >= 0;
 }
 
-/* Returns whether as many records, 0: any, may be lost between two times; a
- * loss that only touches them is not. */
+/* Returns whether n records (0: any) may be lost between two times. Without
+ * skew, a loss that only touches these times does not count. */
 static bool gap_loses(const struct gap *g, int64_t from, int64_t to, int64_t n)
 {
 	bool exact = !g->p->t->rules.skew;
@@ -414,7 +416,8 @@ struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
 	uint32_t number = numbers_get(id, i);
 	struct timeline_wake *w = &g->p->at_hand[number % WAKES_AT_HAND];
 
-	/* each is asked for again and again; that of all zeros is none yet */
+	/* each wake-up is requested many times; an entry of all zeros is
+	 * unused */
 	if (w->number != number || !w->time)
 		*w = timeline_wake(g->p->t, number);
 	return *w;
@@ -473,16 +476,18 @@ int64_t gap_count(const struct gap *g)
 
 /* ---- one quiet time */
 
-/* One quiet time of a gap. */
+/* A quiet time of a gap. */
 struct quiet {
 	int64_t from, to;
-	bool first, last; /* begins, or ends, with a known switch */
-	struct timeline_wake waking, wakeup; /* the first */
+	bool first, last; /* it begins, or ends, with a known switch */
+	struct timeline_wake waking,
+		wakeup; /* first one of each kind; valid if has_ is true */
 	bool has_waking, has_wakeup;
 	size_t n_waking;
-	int64_t lost_from, lost_to; /* of losses that may hide a wake-up */
-	unsigned int n_lost;	    /* 2: or more */
-	const struct timeline_loss *only; /* if n_lost is 1 */
+	int64_t lost_from,
+		lost_to;     /* bounds of the losses that may hide a wake-up */
+	unsigned int n_lost; /* number of these losses; 2: two or more */
+	const struct timeline_loss *only; /* the loss, if n_lost is 1 */
 };
 
 static void quiet_measure(const struct gap *g, struct quiet *q)
@@ -505,7 +510,7 @@ static void quiet_measure(const struct gap *g, struct quiet *q)
 	while ((q->n_lost < 2 || q->lost_to < q->to) &&
 	       (l = timeline_next_loss(g->p->t, since, q->to, l))) {
 		/* a loss that ends where the quiet time begins, or begins where
-		 * it ends, is what bounds it */
+		 * it ends, bounds it and is outside */
 		if (!gap_has_loss(g, l) ||
 		    (l->to <= q->from && !(q->first && l->to == q->from)) ||
 		    (l->from >= q->to && !(q->last && l->from == q->to)))
@@ -515,7 +520,7 @@ static void quiet_measure(const struct gap *g, struct quiet *q)
 		raise_to(q->lost_to, l->to);
 		if (q->n_lost < 2 && ++q->n_lost < 2)
 			continue;
-		/* of all others, the latest end is known at once */
+		/* one look-up finds the latest end of all others */
 		raise_to(q->lost_to, timeline_loss_end(g->p->t, q->to));
 		since = q->to;
 	}
@@ -523,7 +528,8 @@ static void quiet_measure(const struct gap *g, struct quiet *q)
 	lower_to(q->lost_to, q->to);
 }
 
-/* A wake-up is recorded: the thread slept before it and was ready after it. */
+/* Judges a quiet time with a recorded sched_waking: the thread slept before it
+ * and was ready after it. */
 static void quiet_woken(struct gap *g, const struct quiet *q)
 {
 	const struct timeline_wake *w = &q->waking;
@@ -537,8 +543,8 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	enum proof proof = doubt ? PROOF_LIKELY : PROOF_PROVED;
 	enum proof link = edge_proof(w);
 
-	/* two wake-ups, or one of a thread that is on a run queue, need a run
-	 * in between, for which there is no room */
+	/* two wake-ups, or a wake-up of a queued thread, need a run in between,
+	 * but there is none in a quiet time */
 	if (q->n_waking > 1 || (q->has_wakeup && q->wakeup.time < w->time)) {
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		return;
@@ -548,13 +554,14 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	piece_add_time(g, w->time, q->to, PIECE_READY, proof);
 }
 
-/* Nothing is lost, and there is no wake-up. A thread that a pending signal kept
- * from sleeping stays on the run queue of its CPU, which is not idle then. */
+/* Judges a quiet time without losses and without a wake-up. A thread that a
+ * pending signal kept from sleeping stays on the run queue of its CPU, which is
+ * then not idle. */
 static void quiet_unwoken(struct gap *g, const struct quiet *q)
 {
 	bool lost = gap_loses(g, g->run_from, g->from, 0);
 	struct timeline_stay s;
-	/* whether the CPU found nothing to run when the thread left it */
+	/* whether the CPU went idle when the thread left it */
 	bool idle = g->a && timeline_on(g->p->t, g->a->cpu, g->from, &s) &&
 		    s.from == g->from && s.thread == TIMELINE_NONE;
 
@@ -565,7 +572,8 @@ static void quiet_unwoken(struct gap *g, const struct quiet *q)
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 }
 
-/* Returns the edge that sched_wakeup, or the number of one loss, tells. */
+/* Returns a new edge that follows from sched_wakeup or from the size of a
+ * single loss, and its proof in *link; TIMELINE_NONE: none. */
 static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 			     enum proof *link)
 {
@@ -590,7 +598,8 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 	return TIMELINE_NONE;
 }
 
-/* Asleep at the start, and no sched_waking is recorded. */
+/* Judges a quiet time at whose start the thread was asleep, without a recorded
+ * sched_waking. */
 static void quiet_asleep(struct gap *g, const struct quiet *q)
 {
 	enum proof proof =
@@ -639,11 +648,12 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 	piece_add_time(g, ready, q->to, PIECE_READY, PROOF_PROVED);
 }
 
-/* The state at the start is not known, and no sched_waking is recorded. */
+/* Judges a quiet time with an unknown state at its start and no recorded
+ * sched_waking. */
 static void quiet_open(struct gap *g, const struct quiet *q)
 {
-	/* a thread that was not seen before may have been born in between,
-	 * unless births were recorded */
+	/* a thread not seen before may have been born in this time, unless
+	 * births were recorded */
 	bool lived = g->a ||
 		     timeline_is_on(g->p->t, TIMELINE_HAS_NEW, q->from, q->to);
 	int64_t ready = q->to;
@@ -660,8 +670,8 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 
-/* Only sched_wakeup was recorded, which comes a little later than the wake-up,
- * by the same thread in the same stay on its CPU. */
+/* Judges a quiet time where only sched_wakeup was recorded, which the waker
+ * writes slightly after the wake-up, in the same stay on its CPU. */
 static void quiet_wakeup_only(struct gap *g, const struct quiet *q)
 {
 	const struct timeline_wake *u = q->has_wakeup ? &q->wakeup : NULL;
@@ -696,7 +706,7 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 	bool asleep = first && is_sleep(g->bits);
 	/* another thread took over its tid by exec */
 	bool over = !g->b || (g->b->exec && g->exact_to);
-	/* a thread that never came back may have left for good */
+	/* a thread that never returned may have ended */
 	bool lives = g->b || (first && g->bits >= 0);
 
 	if (from >= to)

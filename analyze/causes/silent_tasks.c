@@ -1,4 +1,4 @@
-/* silent_tasks.c - the tasks of which a capture has no record. */
+/* silent_tasks.c - describes the tasks without records in a capture. */
 #include "analyze/causes/silent_tasks.h"
 
 #include "analyze/causes/causes.h"

@@ -1,12 +1,12 @@
-/* softirq.c - how a softirq was entered, known by the addresses of stacks. */
+/* softirq.c - finds how a softirq was entered from the addresses in stacks. */
 #include "analyze/causes/softirq.h"
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* x86-64 has entries of 16 to 64 bytes each in .entry.text, which is aligned
- * to 2 MB and alone there. Two entries are in SAME_TEXT; what is further than
- * NEAR from either is none. */
+/* x86-64 has entries of 16 to 64 bytes each in .entry.text, which is aligned to
+ * 2 MB and alone there. Two entries are at most SAME_TEXT apart; an address
+ * further than NEAR from an entry is not in that section. */
 #define SAME_TEXT 0x4000u
 #define NEAR 0x10000u
 
@@ -39,9 +39,10 @@ enum timeline_context softirq_judge(const struct softirq_facts *f,
 		*premise = SOFTIRQ_IF_NOT_STEERED;
 		return CONTEXT_INLINE;
 	case RAISED_IRQ:
-		/* what a thread sends before it runs raises nothing again, and
-		 * is taken along; after an interrupt there is nothing of it,
-		 * as threads send with softirqs off */
+		/* packets that a thread sends before the softirq runs raise
+		 * nothing again, and are handled with the rest; a softirq after
+		 * an interrupt has none of them, as threads send with softirqs
+		 * off */
 		return f->entered == CONTEXT_SOFTIRQ ? CONTEXT_SOFTIRQ
 						     : CONTEXT_SOFTIRQ_UNKNOWN;
 	case RAISED_UNKNOWN:
@@ -78,7 +79,7 @@ void softirqs_release(struct softirqs *s)
 	table_release(&s->exits);
 }
 
-/* Returns NULL if nothing was said of it. */
+/* Returns the entry of a stack; NULL: softirqs_want() was not called for it. */
 static struct softirq_stack *softirq_find(const struct softirqs *s, uint32_t id)
 {
 	uint32_t at = table_find_hash(&s->index, hash_u64(id));
@@ -149,9 +150,9 @@ static size_t softirq_entries(const struct softirqs *s,
 	return found;
 }
 
-/* The call site in the entry, and the one in the function that it calls: both
- * a system call and an interrupt may sleep before they go back to user mode,
- * but not both in what the same instruction calls. */
+/* Returns a key of the call sites in the entry and in the function that it
+ * calls: system calls and interrupts may both sleep before they return to user
+ * mode, but not below the same call instruction. */
 static uint64_t softirq_call(const struct softirq_stack *st)
 {
 	return hash_u64(st->addr[st->n - 2]) ^ st->addr[st->n - 1];
@@ -175,7 +176,8 @@ static void softirq_note_outer(struct softirqs *s,
 			st->addr[st->n - 1];
 }
 
-/* Whether interrupts of user mode have entries of their own near this one. */
+/* Returns whether interrupts of user mode have entries of their own near this
+ * entry. */
 static bool softirq_is_entry(const struct softirqs *s, uint64_t entry)
 {
 	uint64_t low = entry < SAME_TEXT ? 0 : entry - SAME_TEXT + 1;
@@ -218,8 +220,8 @@ static void softirq_learn_call(struct softirqs *s,
 		softirq_put(&s->calls, softirq_call(st));
 }
 
-/* An interrupt of the kernel does no work of the thread: what it calls leads to
- * softirqs. */
+/* Learns what leads to softirqs after an interrupt of the kernel, which does no
+ * work for the thread. */
 static void softirq_learn_exit(struct softirqs *s,
 			       const struct softirq_stack *st)
 {

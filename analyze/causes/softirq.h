@@ -1,31 +1,33 @@
-/* softirq.h - whose a wake-up in a softirq is: softirq_judge(); and how a
- * softirq was entered, known by the addresses of stacks alone.
+/* softirq.h - decides who caused a wake-up in a softirq: softirq_judge(); and
+ * finds how a softirq was entered from the addresses of stacks alone.
  *
  * A softirq runs on the way out of an interrupt, in ksoftirqd, or in the call
- * of a thread that turns softirqs on again. There, too, it does what an
- * interrupt had left: that of a disk (BLOCK), of a network card (NET_RX), of
- * RCU. Only of NET_TX and NET_RX a thread may be the cause, which sent a packet
- * over loopback, and only if it raised the softirq. Of a disk next to a server
- * of TCP, 948 of 5,927 waits were put down to the server by how the softirq was
- * entered alone. Nor does a way in after an interrupt take a packet from its
- * thread: an interrupt that comes between __local_bh_enable_ip()'s two steps
- * runs what the thread raised (1 of 33,555 wake-ups of a busy server).
+ * of a thread that turns softirqs on again. Even in a thread's call it does the
+ * work that an interrupt left: that of a disk (BLOCK), of a network card
+ * (NET_RX), of RCU. A thread can only be the cause of NET_TX and NET_RX, by
+ * sending a packet over loopback, and only if it raised the softirq. Judged
+ * only by how the softirq was entered, 948 of 5,927 waits for a disk were put
+ * down to a TCP server next to it. Nor does entry after an interrupt prove that
+ * the thread is not the cause: an interrupt that comes between
+ * __local_bh_enable_ip()'s two steps runs what the thread raised (1 of 33,555
+ * wake-ups of a busy server).
  *
- * Functions of a kernel whose symbols are not there have no names, but x86-64
- * keeps all code by which a CPU enters the kernel together, in .entry.text, of
- * a few KB. So an interrupt leaves an address near that of the system call's
- * entry on the stack, and a stack with no such address but the outermost is of
- * a system call that nothing interrupted. Which address is the entry's own:
+ * Without a kernel's symbols its functions have no names, but x86-64 keeps all
+ * code by which a CPU enters the kernel together, in .entry.text, of a few KB.
+ * So an interrupt leaves an address near that of the system call's entry on the
+ * stack, and a stack whose only such address is the outermost is that of a
+ * system call that nothing interrupted. How the entries are found:
  *
- * - That of a system call is the outermost one of threads that went to sleep:
- *   interrupts do not sleep.
- * - That of an interrupt is the only one nearby in the stack of a hardirq.
- * - Behind an interrupt of user mode, softirqs and other work of the thread
- *   look alike. What is called between entry and softirq tells, if it was
- *   called so after an interrupt of the kernel, where there is no other work.
+ * - The entry of a system call is the outermost address of threads that went to
+ *   sleep: interrupts do not sleep.
+ * - The entry of an interrupt is the only such address in the stack of a
+ *   hardirq.
+ * - After an interrupt of user mode, softirqs and other work of the thread look
+ *   alike. The functions between entry and softirq decide, if they were also
+ *   called after an interrupt of the kernel, which does no other work.
  *
- * Nothing is said about machines on which interrupts of user mode and system
- * calls share an entry (FRED), nor of threads of the kernel.
+ * Nothing is decided for machines on which interrupts of user mode and system
+ * calls share an entry (FRED), nor for kernel threads.
  *
  * Order of calls: softirqs_want() for each stack, softirqs_take() for each that
  * is wanted, softirqs_learn(); then softirqs_context(). */
@@ -49,26 +51,25 @@ enum softirq_vector { /* as in the kernel */
 	SOFTIRQ_VECTORS = 10
 };
 
-/* Who raised a softirq since it ran last. */
+/* Who raised a softirq since it last ran. */
 enum softirq_raised {
 	RAISED_UNKNOWN, /* not recorded, or a record may be missing */
-	RAISED_OWN,	/* the thread that it runs in, in calls of its own */
-	RAISED_IRQ,	/* interrupts, and softirqs */
+	RAISED_OWN,	/* the thread in which it runs, in its own calls */
+	RAISED_IRQ,	/* only interrupts and softirqs */
 	RAISED_MIXED,
 };
 
-/* All that is known of a softirq in which a wake-up was made. */
+/* All that is known about a softirq in which a wake-up was made. */
 struct softirq_facts {
 	int vector;	/* -1: not known */
 	uint8_t raised; /* enum softirq_raised */
 	/* how it was entered: CONTEXT_INLINE, CONTEXT_SOFTIRQ after an
 	 * interrupt or in ksoftirqd, CONTEXT_SOFTIRQ_UNKNOWN */
 	enum timeline_context entered;
-	bool disk; /* the thread that was woken slept as who waits for a disk
-		    * does, uninterruptibly */
+	bool disk; /* the woken thread slept uninterruptibly, as for a disk */
 };
 
-/* What the answer rests on that no record tells. */
+/* The premise of softirq_judge()'s answer, which no record shows. */
 enum softirq_premise {
 	SOFTIRQ_SURE,
 	/* No other CPU steers packets here (RPS, rps_cpus in sysfs): one that
@@ -80,13 +81,15 @@ enum softirq_premise {
 	SOFTIRQ_IF_NO_IRQ,
 };
 
-/* Returns CONTEXT_INLINE, CONTEXT_SOFTIRQ, or CONTEXT_SOFTIRQ_UNKNOWN. */
+/* Decides who caused a softirq: returns CONTEXT_INLINE for the thread itself,
+ * CONTEXT_SOFTIRQ, or CONTEXT_SOFTIRQ_UNKNOWN. */
 enum timeline_context softirq_judge(const struct softirq_facts *f,
 				    enum softirq_premise *premise);
-/* Returns "softirq:NET_RX"; NULL: there is none of that number. */
+/* Returns a name such as "softirq:NET_RX"; NULL: no such vector. */
 const char *softirq_name(int64_t vector);
 
-/* All zeros is empty. */
+/* What is learned from stacks. All zeros is empty; softirqs_release() frees the
+ * members. */
 struct softirqs {
 	struct softirq_stack *stack;
 	size_t n, cap;
@@ -102,12 +105,14 @@ struct softirqs {
 	size_t n_entry, cap_entry;
 };
 void softirqs_release(struct softirqs *s);
-/* Says of what the stack `id` is: roles, as bits. 0 is no stack. */
+/* Adds roles (bits of softirq_role) to the stack `id`; id 0: no stack,
+ * ignored. */
 void softirqs_want(struct softirqs *s, uint32_t id, unsigned int roles);
 bool softirqs_is_wanted(const struct softirqs *s, uint32_t id);
-/* Takes the addresses of the kernel's half, innermost first. */
+/* Stores the kernel addresses of a wanted stack, innermost first. */
 void softirqs_take(struct softirqs *s, uint32_t id, const uint64_t *addr,
 		   size_t n);
 void softirqs_learn(struct softirqs *s);
-/* Returns CONTEXT_INLINE, CONTEXT_SOFTIRQ or CONTEXT_SOFTIRQ_UNKNOWN. */
+/* Returns how the softirq of a stack was entered: CONTEXT_INLINE,
+ * CONTEXT_SOFTIRQ or CONTEXT_SOFTIRQ_UNKNOWN. */
 enum timeline_context softirqs_context(const struct softirqs *s, uint32_t id);

@@ -1,64 +1,67 @@
-/* timeline.c - who was on which CPU when, and who woke whom.
+/* timeline.c - builds the timeline: which thread was on which CPU when, and who
+ * woke whom.
  *
- * It takes records, each of which is checked against the one before it on its
- * CPU, and ends or begins a stay there; then come losses that no record
- * reports, and the lists of what each thread and CPU did. */
+ * Each record is checked against the previous one on its CPU, and ends or
+ * begins a stay there. timeline_seal() then adds losses that no record reports,
+ * and lists what each thread and CPU did. */
 #include "analyze/causes/timeline.h"
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/task_state.h"
 
-#define TIMELINE_CPUS_MAX 65536 /* records of further ones are ignored */
+#define TIMELINE_CPUS_MAX 65536 /* records of higher CPUs are ignored */
 
 /* A thread whose tid changed: one that is not the first of its process and
  * calls exec goes on under the tid of the first, which has ended. */
 struct rename_row {
-	int64_t time;	  /* the tid had changed then */
+	int64_t time;	  /* time at which the tid had changed */
 	int32_t from, to; /* from -1: a thread of the process `to` */
 };
 
 /* A time in which the recorder may have paused. */
 struct doubt {
 	int64_t from, to;
-	int64_t task; /* there is no doubt if this task is silent; -1: there is
-		       * one in any case; -2 - CPU: the idle task of that CPU */
-	size_t open;  /* number of another one of this CPU that has no end yet,
-		       * + 1 */
+	int64_t task; /* the doubt is dropped if this task is silent; -1: never
+			 dropped; -2 - CPU: the idle task of that CPU */
+	size_t open;  /* index + 1 of another doubt of this CPU without an end;
+			 0: none */
 };
 
 /* The ring of a CPU, up to the record that was added last. */
 struct ring {
 	int32_t current; /* tid; -1: unknown */
 	int64_t since;	 /* start of the stay of `current` */
-	/* time of the last record; once the capture ended, of the last one with
-	 * which switches were on */
+	/* time of the last record; once the capture ended, of the last record
+	 * at which switches were still on */
 	int64_t last;
-	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
-					     never */
-	/* time of the last record with which they were on */
+	int64_t since_on[TIMELINE_TYPES]; /* start of recording, by bit of the
+					     type; TIMELINE_END: never */
+	/* time of the last record at which each type was still on */
 	int64_t until[TIMELINE_TYPES];
-	int32_t coming;	 /* tid, when another one has left; -1: unknown, or it
-			  * has come */
-	int32_t leaving; /* tid, where the last record is its switch; -1 */
+	int32_t coming;	 /* tid that is to come after the last one left; -1:
+			    unknown, or it has come */
+	int32_t leaving; /* tid, if the last record is the switch away from it;
+			    else -1 */
 	bool left;	 /* the last record is TIMELINE_LEAVE */
-	bool exact;	 /* whether `since` is a switch, or an exec */
-	bool exec;	 /* it is an exec */
-	bool began;	 /* a record was added since switches are on */
-	bool changed;	 /* no record since the capture changed */
-	int64_t start;	 /* in this capture; TIMELINE_START in the first */
-	size_t *loss;	 /* losses of this CPU, in timeline.reported */
+	bool exact;	 /* `since` is the time of a switch or an exec */
+	bool exec;	 /* `since` is the time of an exec */
+	bool began;	 /* a record was added after switches were turned on */
+	bool changed;	 /* no record was added since the capture changed */
+	int64_t start;	 /* start of this capture here; TIMELINE_START in the
+			    first capture */
+	size_t *loss;	 /* indexes of this CPU's losses in timeline.reported */
 	size_t n_loss, cap_loss, next_loss;
-	size_t spans; /* number in timeline.loss of the one that lasts, + 1 */
-	size_t spans_reported; /* and in timeline.reported */
+	size_t spans; /* index + 1 in timeline.loss of the loss that may
+			 continue; 0: none */
+	size_t spans_reported; /* index of that loss in timeline.reported */
 	int64_t switched;      /* time of the last switch */
-	size_t doubt; /* number in timeline.doubt of the last one without an
-		       * end, + 1 */
-	struct voice idle; /* of its idle task */
+	size_t doubt; /* index + 1 in timeline.doubt of the last doubt without
+			 an end; 0: none */
+	struct voice idle; /* of the CPU's idle task */
 };
 
-/* A ring in one of several captures: since when types are on there, and until
- * when. */
+/* A ring in one of several captures: from when until when each type was on. */
 struct ring_part {
 	int64_t from, to;
 	int64_t last; /* time of its last record */
@@ -66,16 +69,16 @@ struct ring_part {
 	int32_t cpu;
 };
 
-/* The time of one capture: since when types are on at all CPUs, and until
- * when. */
+/* The time of one capture: from when until when each type was on at all
+ * CPUs. */
 struct timeline_part {
 	int64_t from;
 	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
 };
 
-#define TIME_MOST (INT64_MAX / 2) /* 146 years: differences never overflow */
+#define TIME_MOST (INT64_MAX / 2) /* 146 years: differences fit in int64 */
 
-/* Returns the ring of a CPU, which may be new; NULL: the number is none. */
+/* Returns the ring of a CPU, and adds it if it is new; NULL: no valid CPU. */
 static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 {
 	if (cpu < 0 || cpu >= TIMELINE_CPUS_MAX)
@@ -96,8 +99,8 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 	return &t->ring[cpu];
 }
 
-/* Returns the number of a thread, which may be new; TIMELINE_NONE for the idle
- * thread and for none. */
+/* Returns the number of a thread, and adds it if it is new; TIMELINE_NONE for
+ * the idle thread or an unknown tid. */
 static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 {
 	uint32_t id;
@@ -120,7 +123,8 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid)
 		t->thread[id].recorder = true;
 }
 
-/* Returns the voice of a task; NULL: there is none of that number. */
+/* Returns the voice of a task (tid 0: the ring's idle task); NULL: no such
+ * task. */
 static struct voice *timeline_voice(struct timeline *t, struct ring *r,
 				    int32_t tid)
 {
@@ -131,7 +135,8 @@ static struct voice *timeline_voice(struct timeline *t, struct ring *r,
 				   : &r->idle;
 }
 
-/* Adds a loss of which no more is known, and returns it until the next one. */
+/* Adds a loss of unknown size and returns it; valid until the next one is
+ * added. */
 static struct timeline_loss *timeline_add_loss(struct timeline *t, int64_t from,
 					       int64_t to, int32_t cpu)
 {
@@ -146,7 +151,7 @@ static struct timeline_loss *timeline_add_loss(struct timeline *t, int64_t from,
 	return l;
 }
 
-/* Notes that the recorder may have paused where a loss is silent. */
+/* Notes for a silent loss that the recorder may have paused. */
 static void timeline_doubt(struct timeline *t, const struct timeline_loss *l)
 {
 	if (l->silent)
@@ -181,8 +186,8 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 	*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
 }
 
-/* Notes the silent losses of a ring that are not between two of its records, up
- * to a time. */
+/* Notes the doubts of a ring's reported silent losses up to a time, which are
+ * not between two of its records. */
 static void timeline_skip_losses(struct timeline *t, struct ring *r,
 				 int64_t until)
 {
@@ -239,13 +244,14 @@ static void timeline_begin_stay(struct ring *r, int32_t tid, int64_t from,
 	r->exec = false;
 }
 
-/* Returns who was on the CPU right before a record; -1: not known. */
+/* Returns the tid that was on the CPU right before a record; -1: not known. */
 static int32_t timeline_before(const struct timeline_record *rec)
 {
 	return rec->kind == TIMELINE_COME ? -1 : rec->current;
 }
 
-/* Ends what is known of a CPU at l->from; from l->to on, `after` is there. */
+/* Ends the stay on a CPU at l->from; from l->to on, the thread `after` is
+ * there. */
 static void timeline_break_stay(struct timeline *t, struct ring *r,
 				const struct timeline_loss *l, int32_t after)
 {
@@ -256,10 +262,8 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 	r->leaving = -1;
 }
 
-/* Returns the task that is on the CPU of a ring as far as its last record
- * tells, or comes there, if it may be silent; -1: there is none. Often no
- * switch to it is recorded, and an interrupt shows it: at the start of a
- * capture, and after another silent task. */
+/* Returns the task that is on a ring's CPU or comes there according to the last
+ * record, if it may be silent; -1: none. */
 static int32_t timeline_mute(struct timeline *t, struct ring *r)
 {
 	int32_t tid = r->left ? r->coming : r->current;
@@ -293,7 +297,7 @@ static void timeline_break(struct timeline *t, struct ring *r,
 	timeline_break_stay(t, r, &l, after);
 }
 
-/* Adds a loss that is between the same two records to *sum. */
+/* Adds a loss between the same two records to *sum. */
 static void timeline_add_up(struct timeline_loss *sum,
 			    const struct timeline_loss *l, bool first)
 {
@@ -309,8 +313,8 @@ static void timeline_add_up(struct timeline_loss *sum,
 		sum->n = -1;
 }
 
-/* Takes the losses between the last record of the ring and this one. One that
- * is not between two records may be anywhere in its time. */
+/* Applies the losses between the ring's last record and this one. A loss that
+ * extends beyond them may be anywhere in its time: its number is unknown. */
 static void timeline_pass_losses(struct timeline *t, struct ring *r,
 				 const struct timeline_record *rec)
 {
@@ -324,7 +328,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		struct timeline_loss l = t->reported[r->loss[r->next_loss]];
 		bool within = l.to <= rec->time;
 
-		/* after an interrupt of a silent task, it goes on */
+		/* a silent task goes on after an interrupt */
 		if (l.to > rec->time && (l.from >= rec->time ||
 					 (l.silent && rec->interrupt &&
 					  rec->current == timeline_mute(t, r))))
@@ -362,7 +366,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	sum.of_task = silent == n && timeline_mute(t, r) >= 0;
 	if (sum.of_task) {
 		t->contradictions -= n;
-		/* no more is missing after the first record of another task */
+		/* nothing is missing after the first record of another task */
 		r->next_loss = next;
 	}
 	timeline_break(t, r, sum, timeline_before(rec));
@@ -381,7 +385,8 @@ void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
 
 COMPARE_BY(timeline_compare_renames, struct rename_row, to, from, time);
 
-/* Returns the first change at or after a time; NULL: there is none. */
+/* Returns the first change between these tids at or after a time; NULL:
+ * none. */
 static const struct rename_row *
 timeline_find_rename(struct timeline *t, int32_t from, int32_t to, int64_t time)
 {
@@ -399,8 +404,8 @@ timeline_find_rename(struct timeline *t, int32_t from, int32_t to, int64_t time)
 		       : NULL;
 }
 
-/* Returns when at the latest a thread had taken over the tid of the first of
- * its process, if it did at or after a time; TIMELINE_END: it did not. */
+/* Returns the latest time by which a thread had taken over the tid of the first
+ * thread of its process, at or after a time; TIMELINE_END: it did not. */
 static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
 				int64_t time)
 {
@@ -414,7 +419,7 @@ static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
 	return x ? x->time : TIMELINE_END;
 }
 
-/* Returns the ring of another CPU on which a thread is; NULL: it is on none. */
+/* Returns the ring of another CPU on which the thread is; NULL: none. */
 static struct ring *timeline_other_seat(struct timeline *t,
 					const struct ring *r, int32_t tid)
 {
@@ -424,10 +429,10 @@ static struct ring *timeline_other_seat(struct timeline *t,
 	return NULL;
 }
 
-/* Returns whether the thread of a record is the one that was on the CPU, or the
- * first thread of its process, and an exec between them changed both their
- * tids. The first thread has ended before, or is about to leave for good: then
- * it has the other's tid for its last records. */
+/* Returns whether an exec explains that a record names another thread than the
+ * one on the CPU: exec swaps the tids of its caller and of the first thread of
+ * the process. The first thread has ended before, or is about to end, with the
+ * other's tid in its last records. If so, begins the stay under the new tid. */
 static bool timeline_take_exec(struct timeline *t, struct ring *r,
 			       const struct timeline_record *rec)
 {
@@ -445,7 +450,7 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 	if (!other && !t->thread[timeline_take_tid(t, rec->current)].gone)
 		return false;
 	if (other && other->last > rec->time)
-		return false; /* not in the order of time */
+		return false; /* records are not in time order */
 	at = other && at < other->last ? other->last : at;
 	lower_to(at, rec->time);
 	if (other)
@@ -456,8 +461,8 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 	return true;
 }
 
-/* Returns whether records are known to be lost between the last one of a ring
- * and a time. */
+/* Returns whether a reported loss lies between the last record of a ring and a
+ * time. */
 static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
 			      int64_t time)
 {
@@ -465,15 +470,15 @@ static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
 	       t->reported[r->loss[r->next_loss]].from < time;
 }
 
-/* Returns whether a record tells nothing of who is on the CPU.
+/* Returns whether a record does not show who is on the CPU.
  *
- * One may be written in the middle of a switch by who leaves: sched_switch and
- * the record of the switch come before that thread's events are taken off the
- * CPU, and those may have timers to cancel (seen in Linux 6.18: __schedule(),
- * prepare_task_switch()). What such a record hides is between the switch and
- * the next one. No interrupt comes there, as they are off.
+ * The thread that leaves may write a record in the middle of a switch:
+ * sched_switch and the record of the switch come before that thread's events
+ * are taken off the CPU, and those may have timers to cancel (seen in Linux
+ * 6.18: __schedule(), prepare_task_switch()). Nothing but such records can come
+ * between the switch and the next thread's first one; interrupts are off there.
  *
- * Or the switch is there twice: in guests with Linux 6.18, perf 6.1 has all
+ * Or the switch is recorded twice: in guests with Linux 6.18, perf 6.1 has all
  * records of some tasks twice. */
 static bool timeline_is_shadowed(const struct timeline *t, const struct ring *r,
 				 const struct timeline_record *rec)
@@ -486,8 +491,9 @@ static bool timeline_is_shadowed(const struct timeline *t, const struct ring *r,
 	       rec->current != r->current;
 }
 
-/* The thread of a record must be the one that the record before it left, or if
- * that thread has left, it comes. */
+/* Checks that the thread of a record is the one that the previous record left
+ * on the CPU, or that it comes after that thread left. If not, and no exec
+ * explains it, adds a silent loss. */
 static void timeline_check_seat(struct timeline *t, struct ring *r,
 				const struct timeline_record *rec)
 {
@@ -496,7 +502,7 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 	};
 	bool odd = r->current >= 0 && r->current != rec->current;
 
-	/* who was to come may have lost its tid since */
+	/* the thread that was to come may have lost its tid since */
 	if (rec->kind == TIMELINE_COME)
 		odd = r->current >= 0 || (r->coming >= 0 && rec->current >= 0 &&
 					  r->coming != rec->current);
@@ -511,8 +517,8 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 		timeline_begin_stay(r, timeline_before(rec), rec->time, false);
 }
 
-/* Returns who is on a CPU, if the record does not say it and nothing was lost
- * since the one before; -1: unknown. */
+/* Returns the tid on the CPU of a record: the record's own, or that of the
+ * previous record if nothing was lost since; -1: unknown. */
 static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
 			       const struct timeline_record *rec)
 {
@@ -523,16 +529,18 @@ static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
 }
 
 /* Most sched_wakeups come a few microseconds after the sched_waking of their
- * thread. Both are one moment then, with the time between them below the thread
- * in `a`, and that between their events below the number of a pair in `b`. */
+ * thread. Both are one packed item then: the time between them is in the bits
+ * of `a` below the thread, the distance of their events in those of `b` below
+ * the number of the pair. */
 #define LATER_TIME 20
 #define LATER_EVENT 8
 
-/* What many pairs have in common. */
+/* What many such pairs share. */
 union wake_pair {
 	struct kind kind;
 	struct {
-		uint32_t woke[2]; /* the second is TIMELINE_NONE if it is one */
+		uint32_t woke[2]; /* numbers in timeline.woke; the second is
+				     TIMELINE_NONE for a single record */
 		int32_t target[2];
 	};
 };
@@ -543,7 +551,8 @@ static union wake_pair wake_pair(const struct timeline *t,
 	return (union wake_pair){ kinds_get(&t->pairs, x->b >> LATER_EVENT) };
 }
 
-/* Returns the number for a new wake-up, which may be kept with the last one. */
+/* Returns the number for a new wake-up, which may share an item with the
+ * thread's last one. */
 static uint32_t timeline_wake_number(struct timeline *t,
 				     const struct timeline_wake *w)
 {
@@ -596,7 +605,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 		t->stray = true;
 		return;
 	}
-	/* a dying thread has no tid any more */
+	/* a dying thread has lost its tid */
 	if (rec->kind == TIMELINE_LEAVE)
 		with.current = timeline_seated(t, r, rec);
 	if (rec->kind >= TIMELINE_WAKING) {
@@ -636,11 +645,11 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 	if (rec->kind == TIMELINE_COME && rec->current < 0 &&
 	    rec->time > t->undead)
 		t->undead = rec->time;
-	/* who is there next may be missing; or it is not said who is there */
+	/* switches are not on yet, or the record does not name its thread */
 	if (r->since_on[0] > rec->time ||
 	    (rec->current < 0 && rec->kind != TIMELINE_COME))
 		return;
-	/* a record that comes late may have been anywhere */
+	/* a late record may belong anywhere in this time */
 	if (rec->time < r->last) {
 		timeline_add_loss(t, rec->time, r->last, rec->cpu)->silent =
 			true;
@@ -649,7 +658,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 	}
 	if (!r->began || r->changed) {
 		/* what one capture reports of a CPU ends with its last record
-		 * there, and what the next one tells begins with its first */
+		 * there; the next capture begins with its first */
 		const struct timeline_loss l = { .from = r->last,
 						 .to = rec->time,
 						 .n = -1 };
@@ -664,8 +673,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 		timeline_pass_losses(t, r, rec);
 		timeline_check_seat(t, r, rec);
 	}
-	/* Ends the stay of who leaves by a record, and begins that of who
-	 * comes. */
+	/* Ends the stay of the thread that leaves, and begins that of the
+	 * thread that comes. */
 	bool leaves =
 		rec->kind == TIMELINE_SWITCH || rec->kind == TIMELINE_LEAVE;
 
@@ -688,9 +697,9 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 	raise_to(t->last, rec->time);
 }
 
-/* Notes since when types are on in the capture that ends, and until when.
- * to: its last time; TIMELINE_END: no other one follows. With a type that is
- * on at a CPU, it is on at those after it. */
+/* Notes from when until when types were on in the capture that ends. to: its
+ * last time; TIMELINE_END: no other capture follows. CPUs are turned off in
+ * order: while a type is on at a CPU, it is on at all later ones. */
 static void timeline_end_part(struct timeline *t, int64_t to)
 {
 	struct timeline_part *p = mem_add(t->part, t->n_part, t->cap_part);
@@ -726,8 +735,8 @@ static void timeline_end_part(struct timeline *t, int64_t to)
 	}
 }
 
-/* Then, once the stays of that capture are ended: cuts those that go on when
- * switches may be off. */
+/* Cuts the stays of the ended capture where switches may be off. Call it after
+ * timeline_end_part(), when these stays have ended. */
 static void timeline_cut_tails(struct timeline *t)
 {
 	size_t n = t->part_stay;
@@ -737,7 +746,7 @@ static void timeline_cut_tails(struct timeline *t)
 		int64_t last = t->ring[s.cpu].last;
 		bool cut = s.to > last;
 
-		/* the last one ends at `last`, even if it began later */
+		/* the ring's last stay already ends at `last` */
 		if (s.from > last || (s.from == last && s.to > last))
 			continue;
 		if (cut) {
@@ -776,7 +785,7 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 		unsigned int type = 1u << i;
 		int64_t on = p->since_on[i] < p->to ? p->since_on[i] : p->to;
 
-		/* sched_wakeup is not needed where sched_waking is recorded */
+		/* if sched_waking is recorded, sched_wakeup is not needed */
 		if (!(t->types & type) || (type != TIMELINE_HAS_WAKING &&
 					   t->types & TIMELINE_HAS_WAKING))
 			continue;
@@ -791,9 +800,9 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 
 COMPARE_BY(timeline_compare_losses, struct timeline_loss, from, to, cpu);
 
-/* Stays of a task that no record knows, with as many losses after: fewer may
- * be chance, of a thread that ran that often only. Where one task is
- * silent, others that are never heard are so too. */
+/* This many switches to a task that no record knows make it silent: fewer may
+ * be chance, of a thread that ran only that often. Once one task is silent,
+ * others without records are silent after a single one. */
 #define SILENT_GAPS 4
 
 static bool voice_is_silent(const struct voice *v, uint32_t gaps)
@@ -801,8 +810,8 @@ static bool voice_is_silent(const struct voice *v, uint32_t gaps)
 	return v && !v->heard && v->gaps >= gaps;
 }
 
-/* Lists the silent tasks, and drops the doubts that they explain. A loss that
- * was put down to a task that is not silent is a contradiction. */
+/* Lists the silent tasks, and drops the doubts that they explain. A loss put
+ * down to a task that proves not to be silent becomes a contradiction. */
 static void timeline_end_silence(struct timeline *t)
 {
 	uint32_t most = 0;
@@ -886,10 +895,10 @@ static void timeline_end_losses(struct timeline *t)
 	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
 		timeline_add_loss(t, TIMELINE_START, TIMELINE_END, -1);
 	timeline_end_silence(t);
-	/* Makes a loss of all CPUs of each time in which the recorder may have
+	/* Adds a loss of all CPUs for each time in which the recorder may have
 	 * paused. */
 	if (t->n_doubt && t->rules.pauses < 0 && !timeline_is_blind(t)) {
-		/* Sorts the doubts, and makes one of those that touch. */
+		/* Sorts the doubts and merges those that touch. */
 		struct doubt *d = t->doubt;
 		size_t n = 0;
 
@@ -905,8 +914,8 @@ static void timeline_end_losses(struct timeline *t)
 			timeline_add_loss(t, t->doubt[i].from, t->doubt[i].to,
 					  -1)
 				->silent = true;
-		/* Takes the times of doubt out of the stays, each of which may
-		 * become several. */
+		/* Cuts the times of doubt out of the stays; a stay may become
+		 * several. */
 		const struct doubt *doubt = t->doubt;
 		struct timeline_stay *stay = NULL;
 		size_t count = 0;
@@ -924,7 +933,8 @@ static void timeline_end_losses(struct timeline *t)
 				head.to = doubt[i].from;
 				head.exact_to = false;
 				head.state = -1;
-				/* before the one that has the event */
+				/* smaller than the event of the last part,
+				 * which has it */
 				head.event -= head.by_event;
 				head.by_event = false;
 				if (head.from < head.to)
@@ -958,8 +968,9 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
 }
 
-/* A stay that a loss ends is added with the record after the loss, when others
- * of the thread may be there already. */
+/* Sorts the stays of a thread by time: a stay that a loss ends is added with
+ * the record after the loss, when later stays of the thread may have been added
+ * already. */
 static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
 {
 	int64_t from = TIMELINE_START;
@@ -976,7 +987,7 @@ static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
 		sort_items_by(id, n, timeline_compare_stays, t);
 }
 
-/* Sorts n items by owner, those of each in the order in which they came, or of
+/* Groups n items by owner, in the order in which they were added; stays by
  * time. */
 static void timeline_make_lists(struct timeline *t, struct lists *l,
 				const uint32_t *owner, size_t n, size_t owners)
@@ -1006,8 +1017,8 @@ static void timeline_make_lists(struct timeline *t, struct lists *l,
 void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
-	/* Nothing says which thread came back without a tid: each that left as
-	 * if dead before it may have. */
+	/* A thread that came back without a tid is unknown: it may be any that
+	 * left as if dead before. */
 	for (uint32_t i = 0; t->undead > TIMELINE_START && i < t->stay.n; i++) {
 		struct timeline_stay s = timeline_stay(t, i);
 
@@ -1058,9 +1069,10 @@ void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 	}
 }
 
-/* A loss that is not reported shows only if another thread is on the CPU after
- * it, so about as many more do not show. With 668 that did, 3 of 23 programs
- * had false proofs elsewhere; with more than this, absence proves nothing. */
+/* More silent losses than this make the timeline blind: absence proves nothing.
+ * An unreported loss shows only if another thread is on the CPU after it, so
+ * about as many more do not show. With 668 that did, 3 of 23 programs had false
+ * proofs elsewhere. */
 #define SILENT_MAX 100
 
 struct timeline *timeline_new(const struct timeline_rules *r)
@@ -1180,7 +1192,7 @@ bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 		if (timeline_stay_out(&s) == event)
 			return true;
 	}
-	/* the second of a pair is a few events after its first */
+	/* the second of a pair follows its first by a few events */
 	at = packed_times_find(&t->wake, event);
 	i = 2 * (uint32_t)(at + (at < t->wake.n));
 	while (i-- > 0) {
@@ -1214,7 +1226,7 @@ const struct timeline_loss *timeline_next_loss(const struct timeline *t,
 	int64_t last = timeline_later(to, t->rules.skew);
 	size_t i = l ? (size_t)(l - t->loss) + 1 : 0;
 
-	/* they are in the order of their beginnings */
+	/* losses are sorted by their start */
 	i = loss_ends_find(&t->ends, i, first);
 	return i < t->n_loss && t->loss[i].from <= last ? &t->loss[i] : NULL;
 }
@@ -1237,7 +1249,7 @@ const struct timeline_loss *timeline_next_loss_on(const struct timeline *t,
 	int64_t first = timeline_later(from, -t->rules.skew);
 	int64_t last = timeline_later(to, t->rules.skew);
 
-	/* those of no known CPU come after those of this one */
+	/* losses of an unknown CPU come after those of this CPU */
 	for (int32_t on = l ? l->cpu : cpu;; on = -1, l = NULL) {
 		const struct numbers id =
 			lists_get(&t->losses, (size_t)(on + 1));

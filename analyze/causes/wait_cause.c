@@ -1,4 +1,5 @@
-/* wait_cause.c - what a thread waits for, by the functions of the kernel. */
+/* wait_cause.c - finds what a thread waits for from the kernel functions in its
+ * stack. */
 #include "analyze/causes/wait_cause.h"
 
 #include "analyze/causes/softirq.h"
@@ -17,19 +18,21 @@ struct wait_causes {
 	struct stacks *stacks;
 	struct cause_pair {
 		uint8_t inner; /* what a thread waits for, or CAUSE_DIFFERS */
-		uint8_t outer; /* likewise: the call, or fault, in which */
+		uint8_t outer; /* the call or fault in which it waits, or
+				  CAUSE_DIFFERS */
 		bool known;
-	} * known, *other; /* by raw chain, and by index */
+	} * known, *other; /* known: by raw chain; other: by `index` */
 	size_t n, cap;
 	struct table index; /* by cause_key() */
 	size_t n_other, cap_other;
-	/* likewise, (enum timeline_context + 1) * 16 + vector + 1 */
+	/* by raw chain: (enum timeline_context + 1) * 16 + vector + 1; 0: not
+	 * known yet */
 	uint8_t *context;
 	size_t n_context, cap_context;
 	struct label_list frames;
 };
 
-/* Names begin with one of these. */
+/* A cause, and how the names of its functions begin. */
 struct cause_names {
 	enum wait_cause cause;
 	const char *begin[13];
@@ -66,7 +69,7 @@ static const struct cause_names cause_functions[] = {
 	    "io_sq_thread", "vhost_task_fn" } },
 };
 
-/* Behind __x64_sys_ and the like; readlink is in front of read. */
+/* Names after __x64_sys_ and similar; readlink must precede read. */
 static const struct cause_names cause_calls[] = {
 	{ WAIT_FUTEX, { "futex" } },
 	{ WAIT_POLL, { "poll", "ppoll", "select", "pselect", "epoll_" } },
@@ -88,9 +91,8 @@ static const struct cause_names cause_calls[] = {
 	{ WAIT_IPC, { "semop", "semtimedop", "msgrcv", "msgsnd", "mq_timed" } },
 };
 
-/* What a thread may have to wait for in any call or fault, so that it is the
- * answer wherever it is in the stack: functions of Linux's mm/ and virt/kvm/.
- */
+/* Functions that may wait inside any call or fault, so that they decide
+ * wherever they are in the stack: */
 static const struct cause_names cause_within[] = {
 	{ WAIT_RECLAIM,
 	  { "try_to_free_pages", "do_try_to_free_pages",
@@ -138,8 +140,8 @@ static const char *const cause_faults[] = {
 	"do_page_fault",  "do_mem_abort",	"do_dat_exception",
 };
 
-/* Returns what a function of the kernel waits for: one of those that are known,
- * or the entry of a system call. */
+/* Returns what a kernel function waits for, if it is in a list or the entry of
+ * a system call; else WAIT_UNKNOWN. */
 static enum wait_cause cause_of_function(const char *name)
 {
 	static const char *const begin[] = {
@@ -157,9 +159,9 @@ static enum wait_cause cause_of_function(const char *name)
 	return cause;
 }
 
-/* The outermost function that tells something is the system call. A fault
- * inside of it is what the thread waits for, and in either what is innermost
- * of cause_within[]. */
+/* Returns what a stack waits for. The outermost function with a cause is the
+ * system call. A fault inside it takes precedence, and over both the innermost
+ * function in cause_within[]. */
 static struct cause_pair cause_find(const struct labels *labels,
 				    const struct label_list *l)
 {
@@ -196,7 +198,8 @@ void wait_causes_free(struct wait_causes *c)
 	free_all(c->known, c->other, c->context, c->frames.label, c);
 }
 
-/* Reads the frames of one or both halves of a stack, outermost first. */
+/* Returns the frames of one or both halves of a stack, outermost first, valid
+ * until the next call. */
 static const struct label_list *cause_read(struct wait_causes *c,
 					   const struct stacks_group *g)
 {
@@ -213,14 +216,14 @@ static const struct label_list *cause_read_kernel(struct wait_causes *c,
 	return cause_read(c, &half);
 }
 
-/* Returns whether there is such a chain: what is known is kept by its id, which
- * comes from a database. */
+/* Returns whether the chain exists: its id, which is an index here, comes from
+ * a database. */
 static bool cause_has_chain(const struct wait_causes *c, uint32_t kraw)
 {
 	return kraw && kraw < c->stacks->code->n_chain;
 }
 
-/* Returns what a kernel half waits for; there must be such a chain. */
+/* Returns what a kernel half waits for; the chain must exist. */
 static struct cause_pair cause_by_kernel(struct wait_causes *c, uint32_t kraw)
 {
 	mem_reach(c->known, c->n, c->cap, (size_t)kraw + 1);
@@ -230,9 +233,9 @@ static struct cause_pair cause_by_kernel(struct wait_causes *c, uint32_t kraw)
 	return c->known[kraw];
 }
 
-/* Returns what waits with and without a kernel half have in common: whether
- * they are as for a disk, as a page fault on the way back from a call is, and
- * the user half or, of a thread of the kernel, the name. */
+/* Returns the key under which waits without a kernel half find those with one:
+ * whether they are as for a disk, like a page fault on the way back from a
+ * call, and the user half or, for a kernel thread, the name. */
 static uint64_t cause_key(bool disk, const struct offcpu_stack *at)
 {
 	return hash_u64((at->uraw ?: (uint64_t)1 << 32 | at->comm) << 1 | disk);
@@ -279,7 +282,7 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 
 /* ---- where */
 
-/* Functions of the scheduler, as in every stack of a switch or a wake-up: those
+/* Scheduler functions, which are in every stack of a switch or a wake-up: those
  * of kernel/sched/, and pollwake of fs/select.c. */
 static const char *const cause_scheduler[] = {
 	"__schedule",	     "schedule",
@@ -308,15 +311,14 @@ bool wait_cause_is_lock(const char *name)
 	};
 
 	name += strspn(name, "_");
-	/* glibc's own name of a function that others may replace */
+	/* glibc's internal name of a function that a program may replace */
 	name += strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_");
 	return cause_is_any(name, begin);
 }
 
-/* Returns whether a function of the kernel takes a lock for its caller: those
- * that wait, and the other ones in the sections .sched.text and .spinlock.text
- * (Linux 5.10 to 6.18) in which a lock is contended. A stack may end in any of
- * them. */
+/* Returns whether a kernel function takes a lock for its caller: those that
+ * wait, and the others in .sched.text and .spinlock.text (Linux 5.10 to 6.18)
+ * in which a lock is contended. A stack may end in any of them. */
 static bool cause_takes_lock(const char *name)
 {
 	static const char *const begin[] = {
@@ -336,9 +338,9 @@ static bool cause_takes_lock(const char *name)
 	return !strcmp(name, "down") || cause_is_any(name, begin);
 }
 
-/* Returns whether a function is of one of these libraries, linked into the
- * program. Names with two underscores and those in std belong to them. inner:
- * nothing of the program was seen below it. */
+/* Returns whether a function belongs to the C or C++ library, linked
+ * statically. Names with two underscores and those in std do. inner: no
+ * function of the program was seen below it. */
 static bool cause_is_static_libc(const char *name, bool inner)
 {
 	static const char *const begin[] = { "__", "std::", "pthread_" };
@@ -373,8 +375,8 @@ static bool cause_is_library(const struct label *f, bool inner)
 	       cause_is_static_libc(f->name, inner);
 }
 
-/* Returns whether a frame is of code: what is in a thread's stack or in the
- * heap is a left-over word, or a compiler's code that no file names. */
+/* Returns whether a frame is code of a file: an address in a thread's stack or
+ * in the heap is a stale word, or code of a JIT compiler. */
 static bool cause_is_code(const struct label *l)
 {
 	static const char *const data[] = { "[stack", "[heap" };
@@ -389,15 +391,16 @@ bool wait_cause_is_own(const struct label *f)
 	return !f->kernel && cause_is_code(f) && !cause_is_library(f, true);
 }
 
-/* A function without a frame of its own hides the one that called it, or the
- * libraries' functions between them: that one is the code that waits. */
+/* Returns whether a frame stands for a missing caller. A function without a
+ * frame of its own hides its caller, or library functions between them: the
+ * missing one is the code that waits. */
 static bool cause_is_gap(const struct label *l)
 {
 	return l->kind == LABEL_MISSING && !strcmp(l->name, STACK_NAMES_GAP);
 }
 
-/* Finds the place, and how many frames there are from the outermost one to it.
- */
+/* Returns the place that waits, and in *depth the number of frames from the
+ * outermost one to it. */
 static struct wait_place cause_find_place(const struct wait_causes *c,
 					  const struct label_list *l,
 					  size_t *depth)
@@ -424,8 +427,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 		}
 		if (f->kernel || cause_is_library(f, !user.has_in))
 			continue;
-		/* after a frame that is in no image, the next ones may be
-		 * anything */
+		/* after a frame in no image, the next ones may be wrong */
 		if (!cause_is_code(f) && !cause_is_gap(f))
 			break;
 		if (user.has_in) {
@@ -437,7 +439,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 		user.in = l->label[i];
 		*depth = i + 1;
 	}
-	/* a library's function is better than none */
+	/* without other code, the library's function is the place */
 	if (!user.has_in && !kernel.has_in && user.has_inner) {
 		user.has_in = true;
 		user.in = user.inner;
@@ -556,13 +558,13 @@ static enum timeline_context cause_of_softirq(const struct labels *labels,
 	return CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
-/* Where all of the kernel's work for a thread begins: a stack that reaches it,
- * without any interrupt, is the thread's own. */
+/* Functions in which all kernel work for a thread begins: a stack that reaches
+ * one without an interrupt is the thread's own. */
 static const char *const cause_entries[] = { "do_syscall_",  "ret_from_fork",
 					     "el0_svc",	     "do_el0_svc",
 					     "__do_syscall", "system_call" };
 
-/* Returns the vector of the softirq whose function this is; -1: of none. */
+/* Returns the vector of the softirq that a function handles; -1: none. */
 static int cause_vector(const char *name)
 {
 	static const struct {
@@ -619,8 +621,8 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 			 context != CONTEXT_INLINE)
 			context = CONTEXT_HARDIRQ;
 	}
-	/* the tick, which is a timer, runs work that interrupts had left: it
-	 * wakes perf and kworkers, not who waits for a timer */
+	/* the tick, a timer, runs work that interrupts left: it wakes perf and
+	 * kworkers, not threads that wait for a timer */
 	if (timed && !work)
 		return CONTEXT_TIMER;
 	return context || !entered ? context : CONTEXT_TASK;

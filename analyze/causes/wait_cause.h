@@ -1,7 +1,8 @@
-/* wait_cause.h - what a thread waits for: futex, poll, read, page fault, ...
+/* wait_cause.h - finds what a thread waits for: futex, poll, read, page fault,
+ * ...
  *
- * The functions of the kernel in the stack of the switch tell it: the system
- * call, or the fault or the want of memory inside of it. */
+ * The kernel functions in the stack of the switch decide: the system call, or a
+ * fault or shortage of memory inside it. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ struct stacks;
 struct wait_causes;
 
 enum wait_cause {
-	WAIT_UNKNOWN, /* no stack, or no name in it tells */
+	WAIT_UNKNOWN, /* no stack, or no function in it has a cause */
 	WAIT_FAULT,
 	WAIT_FUTEX,
 	WAIT_POLL,
@@ -29,7 +30,8 @@ enum wait_cause {
 	WAIT_SIGNAL,
 	WAIT_FILE,
 	WAIT_MEMORY,
-	WAIT_RECLAIM, /* these five wherever it happens, as in a call */
+	WAIT_RECLAIM, /* these five take precedence over the call that they are
+			 in */
 	WAIT_SWAP,
 	WAIT_NUMA,
 	WAIT_DIRTY,
@@ -38,72 +40,71 @@ enum wait_cause {
 	WAIT_CLONE,
 	WAIT_EXIT,
 	WAIT_IOCTL,
-	WAIT_KERNEL,	/* a thread of the kernel */
+	WAIT_KERNEL,	/* a kernel thread */
 	WAIT_READY,	/* for a CPU: it was runnable */
-	WAIT_THROTTLED, /* likewise, and these are no wait for a CPU */
+	WAIT_THROTTLED, /* THROTTLED, HELD: runnable, but this is no wait for a
+			   CPU */
 	WAIT_HELD,
 	WAIT_CAUSES
 };
 
-/* stacks: borrowed, for names. The caller calls wait_causes_free(). */
+/* Returns an empty object, to be freed by wait_causes_free(). s is borrowed. */
 struct wait_causes *wait_causes_new(struct stacks *s);
 void wait_causes_free(struct wait_causes *c);
-/* Takes the stack of a switch, of which those without a kernel half learn;
- * disk: the thread slept as who waits for a disk. */
+/* Learns from the stack of a switch, for the sake of those without a kernel
+ * half. disk: the thread slept uninterruptibly, as for a disk. */
 void wait_causes_learn(struct wait_causes *c, bool disk,
 		       const struct offcpu_stack *at);
 /* Returns what a wait was for, by the task state and the kernel half of the
- * stack at its begin, of which each is looked at once. If it has none, as
- * 'record --waits' keeps some of each second, the others at the same user stack
- * tell, which made the same call, if all are for the same, or that call or
- * fault, if all are in it; of a thread of the kernel those of its name. at may
- * be NULL. */
+ * stack at its start; each kernel half is examined once. A wait may have none,
+ * as 'record --waits' keeps only some in each second. Then the learned waits at
+ * the same user stack decide (for a kernel thread, those of the same name):
+ * their cause if all have the same one, or their call or fault if all are in
+ * the same one. at may be NULL. */
 enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 				const struct offcpu_stack *at);
-/* The code that waited: labels of the stacks. */
+/* The code that waited, as labels of the stacks. */
 struct wait_place {
-	uint32_t in;	 /* the innermost function outside the libraries of C
-			  * and C++ and the kernel;
-			  * of the kernel, outside the scheduler, where the
-			  * stack has no user code, and else of a library;
-			  * STACK_NAMES_GAP where
-			  * the stack lacks it, and its labels have that */
-	uint32_t caller; /* the next one outwards, likewise */
-	uint32_t inner;	 /* the innermost of user code, of a library too */
+	uint32_t
+		in; /* innermost function of the program: outside the kernel and
+		       the C and C++ libraries; without user code that of the
+		       kernel outside the scheduler, else that of a library;
+		       label STACK_NAMES_GAP if the stack lacks that frame */
+	uint32_t caller; /* the next such function outwards */
+	uint32_t inner;	 /* innermost user function, also of a library */
 	bool has_in, has_caller, has_inner;
 };
 struct wait_place wait_causes_place(struct wait_causes *c,
 				    const struct offcpu_stack *at);
-/* Returns the name of the function in p->in as it is shown; of a missing one
- * "[caller missing] < NAME", with the next that is known outwards, or else
- * "NAME < [caller missing]", with that of the library; "" if there is none.
- * Valid as long as the labels. May add one: what labels_get() returned before
- * that is gone. */
+/* Returns the name of the function in p->in as it is shown; if that is missing,
+ * "[caller missing] < NAME" with the next known one outwards, or else "NAME <
+ * [caller missing]" with that of the library; "" if there is none. Valid as
+ * long as the labels. It may add a label, which invalidates what labels_get()
+ * returned before. */
 const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p);
-/* Leaves only the place and its callers of the frames of a wait, which are
- * outermost first; nothing of a stack without such a place. */
+/* Removes all frames of a wait, outermost first, but those of its place and its
+ * callers; all if there is no such place. */
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l);
-/* Returns the function that called what an event of these stacks is of, NULL if
- * it is not known: of the kernel, the innermost one outside of the scheduler,
- * tracing and locks; of a program (kernel: false, or the stack has none of
- * these) outside the libraries of C and C++. *missing: a caller in between is
+/* Returns the function that caused an event with these stacks; NULL: not known.
+ * In the kernel it is the innermost function outside the scheduler, tracing and
+ * locks; in the program (kernel is false, or the stack has no such function)
+ * that outside the C and C++ libraries. *missing: a caller in between is
  * STACK_NAMES_GAP. Valid until labels change. */
 const struct label *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 				       uint32_t uraw, bool kernel,
 				       bool *missing);
-/* Returns in what a stack of the kernel was taken, as far as its functions
- * tell; of a softirq how it was entered, and *vector, -1 if that is not known.
- */
+/* Returns the context in which a kernel stack was taken, by its functions; for
+ * a softirq, how it was entered, and *vector (-1: not known). */
 enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
 					  int *vector);
 /* Returns whether a function waits for a lock, of the C library or of the
- * kernel: by how its name begins, as a program's block_wait() waits for none. A
- * futex alone may be that of a condition. */
+ * kernel: by the beginning of its name, so a program's block_wait() does not
+ * match. A futex alone may be that of a condition variable. */
 bool wait_cause_is_lock(const char *name);
-/* Returns whether a frame is code of the program: not of the kernel, nor of the
- * libraries of C and C++. */
+/* Returns whether a frame is code of the program, not of the kernel or the C
+ * and C++ libraries. */
 bool wait_cause_is_own(const struct label *f);
-/* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
+/* Returns the cause as a word such as "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);
 /* Returns what a system call waits for, by its name. */
 enum wait_cause wait_cause_of_call(const char *call);

@@ -1,5 +1,5 @@
-/* wake_context.c - in what a wake-up was made: in the code of a thread, or in
- * which interrupt. */
+/* wake_context.c - finds the context of a wake-up: a thread's own code, or an
+ * interrupt, and which. */
 #include "analyze/causes/wake_context.h"
 
 #include "analyze/causes/proof.h"
@@ -26,21 +26,21 @@
 
 #define STATE_SLEEPS (STATE_SLEEPING | STATE_UNINTERRUPTIBLE)
 
-/* Longer stacks of the kernel tell nothing. */
+/* Maximum number of kernel addresses; longer stacks are ignored. */
 #define FRAMES_MAX 1024
 
 /* A wake-up in a softirq that has a stack. */
 struct wake_open {
 	int64_t event;
 	uint32_t kraw;
-	int8_t vector; /* by the names in its stack; -1: not known */
+	int8_t vector; /* by the function names in its stack; -1: not known */
 };
 
 struct wake_contexts {
 	struct timeline *t;
 	struct wait_causes *words;
 	struct irqs irqs;
-	bool x86_64; /* else addresses tell nothing */
+	bool x86_64; /* else addresses are not interpreted */
 	struct softirqs softirqs;
 	struct wake_open *open; /* by event */
 	size_t n_open, cap_open;
@@ -82,8 +82,9 @@ void wake_contexts_change(struct wake_contexts *wc)
 
 /* ---- events */
 
-/* Returns the context by common_flags (-1: unknown), and by the stack where
- * they are not enough. Whose a softirq is, is judged when all is read. */
+/* Returns the context by common_flags (-1: unknown), or by the stack if the
+ * flags do not suffice. Who caused a softirq is judged after all events are
+ * read. */
 static enum timeline_context wake_context(struct wait_causes *w, int64_t flags,
 					  uint32_t kraw)
 {
@@ -102,7 +103,7 @@ static enum timeline_context wake_context(struct wait_causes *w, int64_t flags,
 	return stack == CONTEXT_TIMER ? stack : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
-/* Notes what the stack of an event may say about softirqs. */
+/* Notes the stack of an event if softirqs_learn() can use it. */
 static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
 			    uint32_t kraw, const struct timeline_record *rec)
 {
@@ -125,8 +126,8 @@ static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
 		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_ASKED);
 }
 
-/* Returns who raises a softirq in a record of these flags. A thread with
- * softirqs on may be interrupted by what runs them. */
+/* Returns who raises a softirq in a record with these flags. An interrupt that
+ * runs softirqs may interrupt a thread with softirqs on: RAISED_MIXED. */
 static enum softirq_raised wake_raised(int64_t flags)
 {
 	if (flags > 0 && (flags & FLAG_INTERRUPT))
@@ -134,8 +135,8 @@ static enum softirq_raised wake_raised(int64_t flags)
 	return flags > 0 && (flags & FLAG_BH_OFF) ? RAISED_OWN : RAISED_MIXED;
 }
 
-/* Notes which function of an interrupt begins or ends, or what is woken in one.
- * timer: a timer's function may have made the wake-up. */
+/* Notes the begin or end of an interrupt, a raised softirq, or a wake-up in an
+ * interrupt. timer: a timer's function may have made the wake-up. */
 static void wake_note_irq(struct wake_contexts *wc,
 			  const struct causes_type *type,
 			  const struct causes_fields *f, bool timer,
@@ -153,7 +154,7 @@ static void wake_note_irq(struct wake_contexts *wc,
 		.no_packets = type->no_packets,
 	};
 
-	/* those between two that were sampled are not known */
+	/* events between two samples are missing */
 	if (type->sampled)
 		return;
 	if (e.kind == IRQ_RAISE)
@@ -191,7 +192,7 @@ void wake_contexts_take(struct wake_contexts *wc,
 	if (wakes)
 		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
 	wake_note_stack(wc, flags, kraw, rec);
-	/* its stack, if it has one, shows a timer's function */
+	/* the stack, if there is one, would show a timer's function */
 	wake_note_irq(wc, type, f,
 		      !wakes || wait_causes_context(wc->words, kraw, &vector) !=
 					CONTEXT_HARDIRQ,
@@ -200,7 +201,8 @@ void wake_contexts_take(struct wake_contexts *wc,
 
 /* ---- softirqs of a kernel without names */
 
-/* Returns the stack of a wake-up in a softirq; NULL: it has none. */
+/* Returns the entry of a wake-up in a softirq with a stack; NULL: it has
+ * none. */
 static struct wake_open *wake_open(const struct wake_contexts *wc,
 				   int64_t event)
 {
@@ -211,7 +213,8 @@ static struct wake_open *wake_open(const struct wake_contexts *wc,
 		       : NULL;
 }
 
-/* Returns what events of interrupts prove of a wake-up; NULL: nothing. */
+/* Returns what the events of interrupts prove about a wake-up; NULL:
+ * nothing. */
 static const struct irq_wake *wake_irq(const struct wake_contexts *wc,
 				       int64_t event, int32_t cpu, int64_t time)
 {
@@ -220,15 +223,15 @@ static const struct irq_wake *wake_irq(const struct wake_contexts *wc,
 	return q && !missing_in(wc->t, cpu, q->since, time, false) ? q : NULL;
 }
 
-/* Returns whether a thread is one that runs softirqs only. */
+/* Returns whether a thread is a ksoftirqd, which runs only softirqs. */
 static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
 {
 	return tid > 0 &&
 	       !strncmp(causes_names_comm(wc->names, tid), "ksoftirqd/", 10);
 }
 
-/* Returns whether softirqs of a CPU may be left to its ksoftirqd, which is
- * ready or on it: other threads run them, too. */
+/* Returns whether a CPU may have left softirqs to its ksoftirqd, which is ready
+ * or running: other threads run them, too. */
 static bool wake_is_left(const struct wake_contexts *wc, int32_t cpu,
 			 int64_t time)
 {
@@ -260,7 +263,8 @@ static bool wake_is_left(const struct wake_contexts *wc, int32_t cpu,
 			last.to);
 }
 
-/* Finds whose a softirq is, by all that tells it. */
+/* Returns who caused the softirq of a wake-up, by flags, stack and events of
+ * interrupts. */
 static enum timeline_context wake_judge(struct wake_contexts *wc,
 					const struct timeline_wake *w,
 					const struct irq_wake *q)
@@ -268,7 +272,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	int64_t event = w->event;
 	struct wake_open *at = wake_open(wc, event);
 
-	/* sched_wakeup may have none: it is of the call of its sched_waking */
+	/* a sched_wakeup without a stack has that of its sched_waking */
 	if (!at && w->number & 1) {
 		struct timeline_wake first =
 			timeline_wake(wc->t, w->number - 1);
@@ -282,7 +286,8 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	enum timeline_context context;
 
 	f.entered = wait_causes_context(wc->words, kraw, &f.vector);
-	/* with names, the softirq's own function is among them */
+	/* if the stack has names, that of the softirq's function is among
+	 * them */
 	if (f.entered == CONTEXT_INLINE && f.vector < 0)
 		f.entered = CONTEXT_SOFTIRQ_UNKNOWN;
 	else if (f.entered != CONTEXT_INLINE && f.entered != CONTEXT_SOFTIRQ)
@@ -290,7 +295,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 				       : CONTEXT_SOFTIRQ_UNKNOWN;
 	if (at)
 		at->vector = (int8_t)f.vector;
-	/* it is woken between softirqs, for all that are left */
+	/* ksoftirqd is woken between softirqs, for all that are left */
 	if (wake_is_ksoftirqd(wc, w->waker) ||
 	    wake_is_ksoftirqd(wc, timeline_tid(wc->t, w->waiter)))
 		return CONTEXT_SOFTIRQ;
@@ -321,7 +326,8 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	return context;
 }
 
-/* Finds what an interrupt did: a timer, a disk, or a softirq. */
+/* Returns the context of a wake-up in an interrupt: a timer, a disk, or a
+ * softirq. */
 static uint8_t wake_find_context(void *arg, const struct timeline_wake *w)
 {
 	struct wake_contexts *wc = arg;

@@ -1,4 +1,5 @@
-/* latency_sched.c - intervals of the scheduler. */
+/* latency_sched.c - finds intervals of the scheduler: "wake-up" and
+ * "off-cpu". */
 #include "analyze/path/latency_sched.h"
 
 #include <inttypes.h>
@@ -67,8 +68,8 @@ static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
 	s->fn(s->arg, i, s->kind, s->thread[thread].comm, &s->thread[thread]);
 }
 
-/* A thread was ready for as long as a piece, if both ends of it are switches
- * and wake-ups, no loss. */
+/* Reports each time in which a thread was ready, if both of its ends are
+ * recorded switches or wake-ups, not losses. */
 static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 {
 	struct proofs *p = s->r.proofs;
@@ -94,7 +95,7 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 	}
 }
 
-/* A wait is proved if no piece of it may hide a run. */
+/* Reports a wait. It is proved if no piece of it may hide a run. */
 static void latency_sched_wait(struct latency_sched *s,
 			       const struct path_wait *w)
 {

@@ -1,5 +1,5 @@
-/* path_run.c - what the answers of the command path have in common: names,
- * chains, the threads and waits that the options select. */
+/* path_run.c - shared parts of the answers of the command path: names, chains,
+ * and the threads and waits that the options select. */
 #include "analyze/path/path_run.h"
 
 #include <inttypes.h>
@@ -89,7 +89,8 @@ const char *path_code_in(const struct path_code *code, const struct path_run *r,
 		path_code_of(code, thread, from, to, &all);
 	uint32_t in = TIMELINE_NONE;
 
-	/* the one that has more than half outlives all others */
+	/* majority vote: only a function with more than half of the samples can
+	 * remain */
 	for (size_t i = 0; i < all; i++) {
 		if (!votes)
 			in = at[i].in;
@@ -138,7 +139,7 @@ const char *path_locks_in(struct path_run *r, int64_t event)
 	const struct label *f = NULL;
 	bool missing;
 
-	/* of a futex no function of the kernel tells which one it is */
+	/* no kernel function shows which futex it is */
 	for (int kernel = 0; at && !f && kernel < 2; kernel++)
 		if (!kernel || wait_causes_get(r->words, -1, at) != WAIT_FUTEX)
 			f = wait_causes_caller(r->words, at->kraw, at->uraw,
@@ -273,7 +274,7 @@ const char *path_doing(enum chain_state s)
 	}
 }
 
-/* Returns what the wait of a segment was for. */
+/* Returns the cause of a segment's wait. */
 static enum wait_cause path_cause(const struct path_run *r,
 				  const struct chain_segment *s)
 {
@@ -311,7 +312,7 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	for (size_t i = 0; i < c->n; i++)
 		if (path_interrupted(r, c, &c->segment[i]) == WAIT_TIMER)
 			c->segment[i].state = CHAIN_TIMER;
-	/* --proved: what is only likely counts as not known. */
+	/* With --proved, likely segments count as not known. */
 	for (size_t i = 0; r->ask->proved && i < c->n; i++) {
 		if (c->segment[i].proof != PROOF_LIKELY)
 			continue;
@@ -482,7 +483,7 @@ struct path_sum *path_sums(const struct path_run *r, const struct chain *c,
 
 /* ---- whose */
 
-/* Returns whether a thread is asked for. */
+/* Returns whether the options select a thread. */
 static bool path_selects(const struct path_run *r, uint32_t thread)
 {
 	const struct path_ask *o = r->ask;
@@ -524,9 +525,9 @@ bool path_next_of_thread(struct path_run *r, struct path_walk *at,
 			at->piece++;
 			continue;
 		}
-		/* A wait is between two times on a CPU; what came before the
-		 * first, or after the last, has no length. Between a thread
-		 * that ended and one that has its tid, nothing waits. */
+		/* A wait is between two runs: the time before the first and
+		 * after the last has no known length. Between a thread that
+		 * ended and one that got its tid, no thread waits. */
 		*out = path_wait_of(r, at->thread, at->piece, &at->piece);
 		if (pc.state != PIECE_DEAD && pc.state != PIECE_UNBORN &&
 		    !pc.came && out->from != TIMELINE_START &&
@@ -545,7 +546,8 @@ bool path_next_wait(struct path_run *r, struct path_walk *at,
 		if ((at->piece || path_selects(r, at->thread)) &&
 		    path_next_of_thread(r, at, out))
 			return true;
-		/* chains need the pieces of many threads, a list does not */
+		/* chains need the pieces of many threads, a list of waits does
+		 * not */
 		if (!r->sum.asked)
 			proofs_forget(r->proofs);
 	}

@@ -1,4 +1,4 @@
-/* path_sql.c - the causes of waits as tables for SQL. */
+/* path_sql.c - presents the causes of waits as tables for SQL. */
 #include "analyze/path/path_sql.h"
 
 #include "analyze/causes/account.h"
@@ -15,14 +15,14 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/search.h"
 
-/* The row of table wait that was asked for last: what its columns need is made
- * once, and kept for one row only. */
+/* The row of table wait that was read last: the data for its columns is
+ * computed once, and kept for one row only. */
 struct sql_wait {
 	size_t row; /* + 1; 0: none yet */
 	struct path_wait w;
 	bool summed, chained;
 	uint64_t ns[PIECE_STATES]; /* proved */
-	uint32_t edge;		   /* that ended it */
+	uint32_t edge;		   /* edge that ended the wait */
 	struct path_sum most;	   /* the largest part of the chain */
 	uint64_t proved;
 };
@@ -32,28 +32,31 @@ struct sql_list {
 	uint32_t *wait; /* numbers of their first pieces */
 	uint32_t *wake; /* edges that ended a piece */
 	size_t n_wait, cap_wait, n_wake, cap_wake;
-	int64_t waits, wakes; /* of the threads before it, once numbered */
+	int64_t waits, wakes; /* numbers of waits and wake-ups of all threads
+				 before it, once numbered */
 	bool made;
 };
 
 struct sql_edge {
-	uint32_t item; /* of its thread, + 1; 0: it is of no piece */
+	uint32_t item; /* index + 1 in its thread's `wake`; 0: it ended no piece
+			*/
 	uint8_t link;  /* enum proof */
 };
 
 struct blame_row {
-	uint32_t thread; /* that waited */
+	uint32_t thread; /* thread that waited */
 	struct path_sum sum;
 	uint64_t waits;
 };
 
-/* The rows of a thread. */
+/* The rows of table blame for a thread. */
 struct blamed {
 	size_t first, n;
 	bool made;
 };
 
-/* Rows are thread by thread: their numbers are SQL_ROW(thread, item of it). */
+/* Rows are ordered by thread: their numbers are SQL_ROW(thread, item of that
+ * thread). */
 #define SQL_ROW(thread, item) ((size_t)(thread) << 32 | (item))
 #define SQL_THREAD(row) ((uint32_t)((row) >> 32))
 #define SQL_ITEM(row) ((uint32_t)(row))
@@ -62,16 +65,18 @@ struct path_sql {
 	struct path_run r;
 	struct path_ask ask;
 	bool loaded;
-	struct sql_list *of; /* by thread; made when it is first asked for */
+	struct sql_list *of; /* by thread; made when first requested */
 	bool numbered;
-	struct sql_edge *edge; /* of the threads whose list is made */
+	struct sql_edge *edge; /* by edge; set for threads whose list is made */
 	size_t n_edge, cap_edge;
 	struct sql_wait at;
-	struct blame_row *blame; /* thread by thread, as they were asked for */
+	struct blame_row
+		*blame; /* rows of each thread, in the order of requests */
 	size_t n_blame, cap_blame;
-	struct blamed *blamed;	   /* by thread */
-	uint32_t *order;	   /* all blame, by time; NULL: not yet */
-	struct intern blame_index; /* rows of the thread that is made */
+	struct blamed *blamed; /* by thread */
+	uint32_t *order; /* indexes of all blame rows, by time; NULL: not made
+			    yet */
+	struct intern blame_index; /* rows of the thread that is being added */
 };
 
 /* ---- the waits and wake-ups of each thread */
@@ -88,8 +93,7 @@ static const struct sql_list *sql_list_of(struct path_sql *s, uint32_t thread)
 		return of;
 	of->made = true;
 	n = proofs_pieces(s->r.proofs, thread);
-	/* Pieces that were made of nothing leave edges that ended no
-	 * wait. */
+	/* Empty pieces leave edges that ended no wait. */
 	mem_reach(s->edge, s->n_edge, s->cap_edge, proofs_edges(p));
 	for (size_t k = 0; k < n; k++) {
 		const struct proof_piece pc = proofs_piece(p, thread, k);
@@ -109,7 +113,8 @@ static const struct sql_list *sql_list_of(struct path_sql *s, uint32_t thread)
 	return of;
 }
 
-/* Ids need the lists of all threads. */
+/* Makes the lists of all threads and numbers their waits and wake-ups, which
+ * ids need. */
 static void sql_number(struct path_sql *s)
 {
 	int64_t waits = 0;
@@ -164,7 +169,7 @@ static void blame_take_wait(struct path_sql *s, const struct path_wait *w)
 	chain_release(&c);
 }
 
-/* Returns the rows of a thread, which are made when it is first asked for. */
+/* Returns the blame rows of a thread, and makes them at the first request. */
 static const struct blamed *blame_of(struct path_sql *s, uint32_t thread)
 {
 	struct blamed *of = &s->blamed[thread];
@@ -182,14 +187,14 @@ static const struct blamed *blame_of(struct path_sql *s, uint32_t thread)
 	return of;
 }
 
-/* ---- what all tables are made of */
+/* ---- parts that all tables share */
 
-/* Returns the first item of a thread at or after `at` that is asked for;
- * VIRTUAL_END. */
+/* Returns the first requested item of a thread at or after `at`; VIRTUAL_END:
+ * none. */
 typedef size_t sql_seek_fn(struct path_sql *s, const struct virtual_ask *ask,
 			   uint32_t thread, size_t at);
 
-/* Returns the thread that is asked for; TIMELINE_NONE: it is none. */
+/* Returns the requested thread; TIMELINE_NONE: no such thread. */
 static uint32_t sql_wanted(const struct path_sql *s,
 			   const struct virtual_ask *ask)
 {
@@ -223,9 +228,9 @@ static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 	return VIRTUAL_END;
 }
 
-/* For tables of which all rows, in an order of their own, are those of thread
- * 0, and those of a thread have its number + 1: moves a row to the first that
- * is asked for. Returns false if there is no such thread. */
+/* Moves *row to the first requested row, in tables that list all rows under
+ * thread 0, in an order of their own, and those of a thread under its number +
+ * 1. Returns false if the requested thread does not exist. */
 static bool sql_thread_row(const struct path_sql *s,
 			   const struct virtual_ask *ask, size_t *row)
 {
@@ -238,7 +243,7 @@ static bool sql_thread_row(const struct path_sql *s,
 	return true;
 }
 
-/* Returns the row of the id that is asked for, if it is at or after `row`;
+/* Returns the row with the requested id if it is at or after `row`; else
  * VIRTUAL_END. */
 static size_t sql_row_of(struct path_sql *s, const struct virtual_ask *ask,
 			 bool wakes, size_t row)
@@ -260,7 +265,8 @@ static size_t sql_row_of(struct path_sql *s, const struct virtual_ask *ask,
 		       : VIRTUAL_END;
 }
 
-/* Once: what fails ends the statements. */
+/* Loads the data when a table is first read. Returns 0, or -1 and *err, which
+ * ends the statement. */
 static int sql_load(void *arg, struct err *err)
 {
 	struct path_sql *s = arg;
@@ -275,7 +281,7 @@ static int sql_load(void *arg, struct err *err)
 	return 0;
 }
 
-/* A column that needs no more than is at hand; NULL if it is not known. */
+/* A number for a column; NULL if it is not known. */
 struct sql_number {
 	int64_t n;
 	bool known;
@@ -287,8 +293,7 @@ static void sql_int_if(struct value *v, const struct sql_number *number)
 		virtual_int(v, number->n);
 }
 
-/* NULL for `none`. */
-/* Stores a number of which 0 means that there is none. */
+/* Stores a number; 0 becomes NULL. */
 static void sql_int_or(struct value *v, int64_t n)
 {
 	if (n)
@@ -300,8 +305,9 @@ static void sql_text(struct value *v, const char *text)
 	*v = (struct value){ .kind = VALUE_TEXT, .text = text };
 }
 
-/* The premise of all that is proved, which a record of the state has not, or of
- * one that is ready. */
+/* Sets the proof of a state, or its own premise. Proofs of all states but birth
+ * and death rest on the premise of the capture; a ready state may have its
+ * own. */
 static void sql_state_proof(const struct path_sql *s, uint32_t thread,
 			    const struct proof_piece *pc, int column,
 			    struct value *v)
@@ -318,7 +324,7 @@ static void sql_state_proof(const struct path_sql *s, uint32_t thread,
 		virtual_text(v, limits_keys(own));
 }
 
-/* The id of the wake-up that ended something of a thread, if one did. */
+/* Sets the id of the wake-up of an edge; NULL without an edge. */
 static void sql_wake_id(struct path_sql *s, uint32_t thread, uint32_t edge,
 			struct value *v)
 {
@@ -330,8 +336,8 @@ static void sql_wake_id(struct path_sql *s, uint32_t thread, uint32_t edge,
 
 /* ---- stay */
 
-/* All stays are in the order of their ends, those of idle CPUs, with tid 0,
- * among them. */
+/* Finds the stay of a row. All stays are listed by their ends, including those
+ * of idle CPUs with tid 0. */
 static bool sql_stay(const struct path_sql *s, size_t row,
 		     struct timeline_stay *out)
 {
@@ -412,7 +418,7 @@ static size_t sql_next_interval(void *arg, const struct virtual_ask *ask,
 	return sql_next(arg, ask, row, sql_seek_interval);
 }
 
-/* Who was on the CPU to which the thread came, for most of the time. */
+/* Sets the tid that was longest on the CPU for which the thread was ready. */
 static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 		       struct value *v)
 {
@@ -423,7 +429,8 @@ static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 		virtual_int(v, timeline_tid(s->r.t, o.thread));
 }
 
-/* The first loss that hides more of a piece, if table loss has it. */
+/* Sets the first loss that may hide more in a piece, if table loss has a row
+ * for one. */
 static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
 		     struct value *v)
 {
@@ -522,7 +529,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_WAKE_KIND)
 		sql_text(v, path_edge_kind(&e));
 	else if (column == COMPUTED_WAKE_FUNCTION)
-		/* that of a thread that was interrupted is of no thread */
+		/* the function of an interrupted thread did not wake anyone */
 		virtual_text(v,
 			     waker > 0 ? path_function(&s->r, e.event) : NULL);
 	else if (column == COMPUTED_WAKE_PROOF)
@@ -539,7 +546,8 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 
 /* ---- wait */
 
-/* A wait ends before the next one begins. */
+/* Waits of a thread do not overlap, so the order of their ends is that of their
+ * starts. */
 static size_t sql_seek_wait(struct path_sql *s, const struct virtual_ask *ask,
 			    uint32_t thread, size_t at)
 {
@@ -574,7 +582,7 @@ static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
 			    sql_list_of(s, thread)->wait[SQL_ITEM(row)], &end);
 }
 
-/* Sums what is proved of a wait; all else is unknown. */
+/* Sums the proved time of a wait by state; the rest is unknown. */
 static const struct sql_wait *sql_sum_wait(struct path_sql *s,
 					   struct sql_wait *w)
 {
@@ -630,7 +638,7 @@ static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 
 static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 {
-	/* what is proved of the states */
+	/* proved time of each state */
 	static const enum piece_state part[] = {
 		[COMPUTED_WAIT_BLOCKED_NS] = PIECE_BLOCKED,
 		[COMPUTED_WAIT_READY_NS] = PIECE_READY,
@@ -665,7 +673,7 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_WAIT_FUNCTION)
 		virtual_text(v, path_function(&s->r, w->out));
 	else if (column == COMPUTED_WAIT_CAUSE)
-		/* by the stack of its begin */
+		/* from the stack at its start */
 		virtual_text(v, wait_cause_word(wait_causes_get(
 					s->r.words, w->bits,
 					causes_stack(s->r.causes, w->out))));
@@ -681,7 +689,8 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 
 /* ---- blame */
 
-/* Returns NULL after the last; valid until the next call. */
+/* Returns a row of blame, valid until the next call; NULL after the last
+ * one. */
 static const struct blame_row *sql_blame(struct path_sql *s, size_t row)
 {
 	const struct blamed *of =

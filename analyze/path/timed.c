@@ -1,5 +1,5 @@
-/* timed.c - the times of databases that are no samples, read for a comparison.
- */
+/* timed.c - reads the times in databases that do not come from samples, for a
+ * comparison. */
 #include "analyze/path/timed.h"
 
 #include <inttypes.h>
@@ -24,22 +24,22 @@
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
-/* By how much pairs of events, and waits, vary from run to run where other
- * programs use the machine: waits for a CPU or a lock by any factor up to
- * fifty, as was measured. */
+/* How much pairs of events, and waits, vary from run to run if other programs
+ * use the machine: measured waits for a CPU or a lock vary by a factor of up to
+ * fifty. */
 #define BETWEEN 0.3
 #define BETWEEN_WAITS 1.0
 
-/* Which parts of a run vary alike, and by how much from run to run, as was
- * measured (tests/diffs): by what share of themselves, and as surely as by so
- * many more runs. */
+/* Parts of a run that vary alike, and how much they vary from run to run, as
+ * measured (tests/diffs): the share of their size, and the number of further
+ * runs that this knowledge is worth. */
 enum timed_group {
 	GROUP_COMPUTED,
 	GROUP_WAITED,
-	GROUP_DISK, /* of threads of the program */
+	GROUP_DISK, /* disk waits of the program's threads */
 	GROUP_READY,
-	GROUP_LOCK,   /* what others waited for */
-	GROUP_SHARED, /* by what else used the CPUs */
+	GROUP_LOCK,   /* waits of other threads for locks */
+	GROUP_SHARED, /* depends on other users of the CPUs */
 	GROUP_QUOTA,
 };
 
@@ -49,12 +49,12 @@ static const struct timings_group timed_usual[] = {
 	[GROUP_DISK] = { .usual = { 0.3, 2 }, .number = { 0.15, 3 } },
 	[GROUP_READY] = { .usual = { 0.45, 1.5 } },
 	[GROUP_LOCK] = { .usual = { 0.4, 4 } },
-	/* another program is no cause by itself */
+	/* another program alone is no cause */
 	[GROUP_SHARED] = { .usual = { 1.0, 3 }, .whole = true },
 	[GROUP_QUOTA] = { .usual = { 0.45, 1.5 }, .apart = true },
 };
 
-/* A chain is made of a time with about so many stays on CPUs. */
+/* A chain is made for periods with about this many stays on CPUs. */
 #define WINDOW_STAYS 500000
 
 void timed_begin(struct timed *d, const struct timed_ask *ask)
@@ -119,7 +119,7 @@ static void timed_take_interval(void *arg, const struct interval *i)
 		   intervals_thread(d->iv, i->thread));
 }
 
-/* Reads the pairs of events of one run, or counts them. */
+/* Reads or counts the pairs of events of one run. Returns 0, or -1 and *err. */
 static int timed_read_pairs(struct timed *d, const char *kind, struct store *db,
 			    const char *path, struct err *err)
 {
@@ -139,8 +139,8 @@ static int timed_read_pairs(struct timed *d, const char *kind, struct store *db,
 	return rc;
 }
 
-/* Counts what numbers and times of a run are divided by. Returns 0, or -1 and
- * *err, also if there is none. */
+/* Counts the unit by which the numbers and times of a run are divided. Returns
+ * 0, or -1 and *err, also if the run has none. */
 static int timed_count(struct timed *d, struct store *db, const char *path,
 		       struct err *err)
 {
@@ -177,7 +177,7 @@ static int timed_count(struct timed *d, struct store *db, const char *path,
 	return rc;
 }
 
-/* Adds a wait: what it was for, and where, or who ended it. */
+/* Adds a wait: its cause, and its place or its waker. */
 static void timed_take_wait(struct timed *d, struct stacks *st,
 			    struct wait_causes *causes, struct labels *labels,
 			    const struct offcpu_wait *w)
@@ -200,7 +200,7 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 		d->ask.by_waker ? waker : place
 	};
 
-	/* of a sum of waits it is not known when they were, or how many */
+	/* a sum of waits does not tell their times, or their number */
 	if (w->from < d->from || w->from >= d->to || w->sum || w->from >= w->to)
 		return;
 	lower_to(run->from, w->from);
@@ -248,9 +248,8 @@ static int timed_read_waits(struct timed *d, struct store *db, const char *path,
 	return rc;
 }
 
-/* Adds the functions of the program on the stack of a sample, each once, and
- * that of a library which is innermost: the one that called it may be missing.
- */
+/* Adds the program's functions on the stack of a sample, each once, and the
+ * innermost one even if a library's: its caller may be missing. */
 static void timed_take_code(struct timed *d, const struct path_run *r,
 			    uint32_t row, const struct path_code_sample *at)
 {
@@ -263,8 +262,8 @@ static void timed_take_code(struct timed *d, const struct path_run *r,
 		l.n--;
 	for (size_t i = 0; i < l.n; i++) {
 		const struct label *f = labels_get(r->labels, l.label[i]);
-		/* what a handler returns to, so that there is one, though its
-		 * own frame may be missing */
+		/* a handler returns to these, so there is one, even if its own
+		 * frame is missing */
 		bool handler = !strcmp(f->name, "__restore_rt") ||
 			       !strcmp(f->name, "__kernel_rt_sigreturn");
 
@@ -278,22 +277,23 @@ static void timed_take_code(struct timed *d, const struct path_run *r,
 	free(l.label);
 }
 
-/* What the parts of one recording are read from. */
+/* The state while the parts of one recording are read. */
 struct timed_parts {
 	struct timed *d;
 	struct path_run r;
 	struct path_code code;
 	struct path_locks locks;
-	struct compare_program own; /* processes that are no others */
-	/* who had the CPU while a thread was ready: this program, or others */
+	struct compare_program own; /* processes that do not count as others */
+	/* stays of others on the CPU while a thread was ready: [0] of this
+	 * program, [1] of other ones */
 	struct timeline_stay *ran[2];
 	size_t n[2], cap[2];
 	struct limits_span *span;
 	size_t n_span;
-	uint64_t *throttled; /* of each span: ns of chains */
+	uint64_t *throttled; /* by span: throttled ns in chains */
 	int64_t from, to;
-	bool ended; /* the thread of a chain: what is not known then is of
-		     * another one that may have its tid */
+	bool ended; /* the chain's thread has ended: unknown time after it
+		       belongs to another thread with its tid */
 };
 
 static bool timed_is_own(const void *arg, int32_t tid)
@@ -303,7 +303,7 @@ static bool timed_is_own(const void *arg, int32_t tid)
 	return compare_program_has(&p->own, causes_pid(p->r.causes, tid));
 }
 
-/* Adds ns of a piece of a chain. Returns the row. */
+/* Adds ns of a segment of a chain. Returns the row's number. */
 static uint32_t timed_take_part(struct timed_parts *p,
 				const char *const key[TIMINGS_KEYS],
 				const struct chain_segment *g, int64_t ns)
@@ -330,8 +330,9 @@ static uint32_t timed_take_part(struct timed_parts *p,
 						  .proved = proved });
 }
 
-/* Adds a time in which a thread was ready, and who had the CPU: where that was
- * another program, as a row of its own, as this one is no cause of that. */
+/* Adds a time in which a thread was ready, with the threads that had the CPU.
+ * Time in which another program had it gets a row of its own, as this program
+ * is not the cause. */
 static void timed_take_ready(struct timed_parts *p,
 			     const struct chain_segment *g,
 			     const char *key[TIMINGS_KEYS])
@@ -378,7 +379,7 @@ static void timed_take_ready(struct timed_parts *p,
 	}
 }
 
-/* Returns how much time other processes had the CPUs. */
+/* Returns the ns for which other processes had the CPUs. */
 static double timed_others(const struct timed_parts *p)
 {
 	double ns = 0;
@@ -395,7 +396,7 @@ static double timed_others(const struct timed_parts *p)
 	return ns;
 }
 
-/* Adds up what is likely to be throttled between two readings in a row. */
+/* Adds a likely throttled time to the spans between adjacent readings. */
 static void timed_take_throttled(struct timed_parts *p, int64_t from,
 				 int64_t to)
 {
@@ -414,8 +415,8 @@ static void timed_take_throttled(struct timed_parts *p, int64_t from,
 	}
 }
 
-/* Adds what the counter of the cgroup confirms of that: no more than it has of
- * all threads. */
+/* Adds the throttled time that the cgroup's counter confirms: at most what it
+ * counted for all threads. */
 static void timed_take_quota(struct timed_parts *p)
 {
 	for (size_t i = 0; i < p->n_span; i++) {
@@ -432,8 +433,8 @@ static void timed_take_quota(struct timed_parts *p)
 	}
 }
 
-/* Adds a chain of a thread: who did what while it ran, or waited. itself: what
- * to call it; NULL: by its name. */
+/* Adds a thread's chain: what each thread did while this one ran or waited.
+ * itself: what to call the thread; NULL: its name. */
 static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 			     uint32_t thread, const char *itself)
 {
@@ -476,8 +477,8 @@ static void timed_take_chain(struct timed_parts *p, const struct chain *c,
 	}
 }
 
-/* Adds the parts of the time of a thread: of one window after the other, as the
- * chain of a long recording takes much memory. */
+/* Adds the parts of a thread's time, window by window, as the chain of a long
+ * recording takes much memory. */
 static void timed_take_whole(struct timed_parts *p, uint32_t thread,
 			     const char *itself)
 {
@@ -489,9 +490,9 @@ static void timed_take_whole(struct timed_parts *p, uint32_t thread,
 	for (int64_t from = p->from, to; from < p->to; from = to) {
 		to = p->to - from < each ? p->to : from + each;
 		path_chain(&p->r, thread, from, to, &c);
-		/* who waited in a call with a timeout was woken by it in all
-		 * but one of 7,687 such wake-ups that have a stack, those of
-		 * perf and of the kernel's threads apart */
+		/* in all but one of 7,687 such wake-ups with a stack, the
+		 * timeout of the waiter's call woke it (without those of perf
+		 * and kernel threads) */
 		for (size_t i = 0; i < c.n; i++) {
 			struct chain_segment *s = &c.segment[i];
 			enum wait_cause for_what =
@@ -509,8 +510,8 @@ static void timed_take_whole(struct timed_parts *p, uint32_t thread,
 	chain_release(&c);
 }
 
-/* Chooses the time of the parts, and of whom they are: of the program with
- * which the run began, if it is not of threads that the filter selects. */
+/* Chooses the period and the processes of the parts: the filter's threads, or
+ * else the program with which the run began. Returns 0, or -1 and *err. */
 static int timed_find_program(struct timed_parts *p, struct path_program *of,
 			      const char *path, struct err *err)
 {
@@ -591,8 +592,8 @@ static int timed_read_program(struct timed *d, struct store *db,
 	return rc;
 }
 
-/* Returns for how long one CPU but its own was idle while a thread was ready,
- * which it could have run on: the one that was for longest. */
+/* Returns the longest time in ns for which another CPU, on which the thread
+ * could have run, was idle while it was ready. cpus NULL: it may use all. */
 static int64_t timed_idle(const struct path_run *r,
 			  const struct proof_piece *pc, const char *cpus)
 {
@@ -615,8 +616,8 @@ static int64_t timed_idle(const struct path_run *r,
 	return most;
 }
 
-/* Adds the times of a thread that a CPU had to be shared: ready for one, and
- * whom it was preempted by; and how often it came to another CPU. */
+/* Adds the times for which a thread was ready, the threads that preempted it,
+ * and its moves to other CPUs. */
 static void timed_take_thread(struct timed *d, struct path_run *r,
 			      uint32_t thread)
 {
@@ -640,7 +641,7 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 			timed_add(d, "migrated", who, NULL,
 				  (struct timings_item){ .at = pc.from,
 							 .proved = true });
-		/* it could have gone on, so another one took the CPU */
+		/* the thread was runnable, so another one took its CPU */
 		if (piece_is_runnable(&pc) && offcpu_state(pc.bits)[0] == 'R' &&
 		    timeline_on(r->t, cpu, pc.from, &on) && on.to > pc.from &&
 		    on.thread != TIMELINE_NONE) {
@@ -656,7 +657,8 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 			const char *cpus =
 				proofs_held(r->proofs, thread, &pc).cpus;
 
-			/* it may not use those that were not read */
+			/* without readings, the thread may not be allowed on
+			 * other CPUs */
 			item.proved = proved && cpus;
 			item.most = timed_idle(r, &pc, cpus);
 			item.least = item.proved ? item.most : 0;
@@ -689,9 +691,8 @@ static int timed_read_threads(struct timed *d, struct store *db,
 	return rc;
 }
 
-/* Chooses the threads of a run: those of the program with which it began, from
- * its start to its end, unless others are asked for. Returns 0, or -1 and *err.
- */
+/* Chooses the threads of a run: those that the options select, or else those of
+ * the program with which the run began, from its start to its end. */
 static int timed_choose(struct timed *d, struct store *db, const char *path,
 			struct err *err)
 {
@@ -772,7 +773,7 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 	}
 	if (rc)
 		return -1;
-	/* what it has of the threads that are chosen */
+	/* limited to the period of the chosen threads */
 	raise_to(run->from, d->from);
 	lower_to(run->to, d->to);
 	return d->ask.per ? timed_count(d, db, path, err) : 0;

@@ -39,15 +39,15 @@ struct last {
 	struct in_ring at[LAST];
 };
 
-/* A ring, if records tell their CPU. */
+/* A ring of a CPU. */
 struct ring {
 	int32_t cpu;
 	uint32_t number; /* record.ring */
 	struct last last;
 	uint64_t lost, total;	      /* sums of LOST, and of LOST_SAMPLES */
 	uint64_t placed[LOST_PLACES]; /* of the total */
-	/* Losses without a number are between these; TIME_NONE: there is none
-	 * that begins, or ends, at a known time. */
+	/* Bounds of the losses without a number; TIME_NONE: none begins, or
+	 * ends, at a known time. */
 	int64_t blank_from, blank_to;
 };
 
@@ -59,7 +59,7 @@ struct stopped {
 	uint64_t off;
 };
 
-/* What the last sample with a counter's id said of it. */
+/* The number of lost records of a counter, by its last sample. */
 struct reading {
 	uint64_t lost;
 	int64_t time;
@@ -147,7 +147,7 @@ static inline uint32_t *account_near(struct per_source *ps,
 	return &ps->near[(uint32_t)rec->cpu % NEAR];
 }
 
-/* Iterates over all rings; returns NULL after the last. */
+/* Returns ring i of all rings; NULL after the last. */
 static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 {
 	if (i < ps->n_ring)
@@ -192,7 +192,7 @@ account_new_ring(struct per_source *ps, const struct record *rec)
 	return &ps->ring[cpu];
 }
 
-/* Returns NULL if the CPU is unknown. */
+/* Returns the ring of a record; NULL if its CPU is unknown. */
 static inline struct ring *account_ring_of(struct per_source *ps,
 					   const struct record *rec)
 {
@@ -220,7 +220,7 @@ static struct ledger_entry account_entry(uint16_t source, const char *what,
 	};
 }
 
-/* An entry about a record. */
+/* Returns an entry about a record. */
 static struct ledger_entry account_record_entry(const struct record *rec,
 						const char *what, int64_t t0,
 						int64_t t1)
@@ -251,15 +251,13 @@ static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 	losses_add(ac->losses, source, &l);
 }
 
-/* Adds an entry, which explains what is missing between two times. */
+/* Adds an entry that explains records missing between two times. */
 static void account_add(struct account *ac, const struct ledger_entry *e,
 			int64_t t0, int64_t t1)
 {
 	account_explain(ac, (uint16_t)e->capture, ledger_add(ac->ledger, e),
 			e->cpu, t0, t1);
 }
-
-/* Records dropped because the ring was full, or by the processor. */
 
 /* Narrows a loss to the records around it in their ring. The kernel writes LOST
  * with the record that follows it, and takes the time of LOST later than that
@@ -302,6 +300,7 @@ static void lost_between(struct per_source *ps, const struct record *rec,
 	}
 }
 
+/* Takes a LOST record: the ring was full, or the processor dropped samples. */
 static void account_lost(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
@@ -338,7 +337,8 @@ static void account_lost(struct account *ac, const struct record *rec)
 	r->blank_to = t1;
 }
 
-/* A sample says how many records were lost of the counter with this id. */
+/* Takes the number of lost records of a counter from a sample; adds a loss if
+ * it grew. */
 static void account_reading(struct account *ac, const struct record *rec,
 			    uint64_t id, uint64_t lost)
 {
@@ -407,8 +407,8 @@ static void push_stopped(struct account *ac, uint16_t source,
 	ledger_add(ac->ledger, &e);
 }
 
-/* If the start is missing, the event was throttled before the capture began, or
- * the record was lost. */
+/* Takes an UNTHROTTLE record. If the start is missing, the event was throttled
+ * before the capture began, or the THROTTLE record was lost. */
 static void account_unthrottle(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
@@ -433,8 +433,9 @@ static void account_unthrottle(struct account *ac, const struct record *rec)
 	push_stopped(ac, rec->source, &s, record_time(rec));
 }
 
-/* If it is unknown whether the ring was ever full, this explains nothing: the
- * join considers the capture's mode itself, as a last resort. */
+/* Adds a loss before t for a ring that overwrites. If it is unknown whether the
+ * ring was ever full, the loss explains nothing: the join considers the
+ * capture's mode itself, as a last resort. */
 static __attribute__((noinline)) void
 push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 {
@@ -446,8 +447,8 @@ push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
-/* What a record reports of losses. Not a part of account_record(), which would
- * save and restore for each sample all the registers that this needs. */
+/* Takes the losses that a record reports. If it were part of account_record(),
+ * that would save and restore all its registers for each sample. */
 static __attribute__((noinline)) void
 account_take_reported(struct account *ac, const struct record *rec)
 {
@@ -556,7 +557,8 @@ void account_record(struct account *ac, const struct record *rec)
 	}
 }
 
-/* To the end of the capture, or at an unknown time if it has no times. */
+/* Returns the end of a loss that lasts to the end of the capture; TIME_NONE if
+ * the capture has no times. */
 static int64_t account_loss_end(const struct per_source *ps)
 {
 	return ps->newest == TIME_NONE ? TIME_NONE : INT64_MAX;
@@ -584,7 +586,8 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 		  n, since, account_loss_end(ps));
 }
 
-/* Each ring has an entry for the time before its first record. */
+/* Adds the recorder's number of overwritten records. Each ring has its own
+ * entry for the time before its first record. */
 static void push_overwrote(struct account *ac, uint16_t source, int32_t cpu,
 			   uint64_t n)
 {
@@ -597,9 +600,9 @@ static void push_overwrote(struct account *ac, uint16_t source, int32_t cpu,
 		ledger_add(ac->ledger, &e);
 }
 
-/* LOST_SAMPLES may report more than the rings did. Both report the same drops,
- * so the sum of all entries must be the larger of the two, even if one CPU
- * reported more than the recorder did. */
+/* Adds the drops that only LOST_SAMPLES reports. Both it and LOST report the
+ * same drops, so the sum of all entries must be the larger of the two, even if
+ * one CPU reported more than the recorder did. */
 static void end_lost(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
@@ -654,9 +657,8 @@ static void end_lost(struct account *ac, uint16_t source)
 						TIME_NONE, TIME_NONE),
 				  away, TIME_NONE, account_loss_end(ps));
 		if (before) {
-			/* What a ring overwrote is in front of one of its
-			 * records: where a loss has no number, if there is one.
-			 */
+			/* A ring overwrote records before one of its records:
+			 * at a loss without a number, if there is one. */
 			bool blank = r->blank_to != TIME_NONE;
 			int64_t t0 = blank ? r->blank_from : TIME_NONE;
 			int64_t t1 = blank ? r->blank_to : r->last.at[0].time;

@@ -1,5 +1,5 @@
-/* audit.c - functions that all rules use; and findings about FORK and EXIT
- * that clocks which differ between CPUs explain. */
+/* audit.c - functions that all rules use, and explanation of findings about
+ * FORK and EXIT by clocks that differ between CPUs. */
 #include "stitch/audit/audit.h"
 
 #include "stitch/base/losses.h"
@@ -48,9 +48,9 @@ static void audit_note_skew(struct audit *au, const struct fact_finding *f)
 }
 
 /* If counters do not show that clocks differ, the order of FORK and EXIT may.
- * That needs a capture without losses. Some orders may have another reason, so
- * the median is said, and what more than a quarter of them exceed explains the
- * others. */
+ * This needs a capture without losses. Some orders may have another reason, so
+ * the median is reported, and a difference that more than a quarter of them
+ * exceed explains the others. */
 void skew_by_order(struct audit *au)
 {
 	for (uint16_t i = 0; i < au->n_src; i++) {
@@ -70,7 +70,7 @@ void skew_by_order(struct audit *au)
 	}
 }
 
-/* Returns by how much the clock of the CPU differs from others at the least; 0:
+/* Returns the least ns by which the clock of a CPU differs from others; 0:
  * nothing known. */
 static uint64_t skew_of_cpu(const struct audit_source *as, int32_t cpu)
 {
@@ -132,11 +132,11 @@ void skew_keep(struct audit_source *as, enum rule_number rule,
 	};
 }
 
-/* Returns how wrong clocks must be to explain that the thread b is replaced by
- * this record; UINT64_MAX: they do not. A child's records may seem older than
- * its FORK. The last records of a thread may seem younger than its EXIT, and
- * then b is no thread at all. Nor is it if its FORK seems younger than the
- * EXIT, and it does nothing. */
+/* Returns by how many ns clocks must differ to explain that this record
+ * replaces the thread b; UINT64_MAX: they do not. A child's records may seem
+ * older than its FORK. The last records of a thread may seem younger than its
+ * EXIT, and then b is no real thread; nor if its FORK seems younger than the
+ * EXIT and it has no other record. */
 uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 		       const struct fact_finding *f)
 {
@@ -164,7 +164,7 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 	return (uint64_t)saturating_apart(in->time, b->first);
 }
 
-/* An EXIT that follows a tid_reused may be the one that was missing there, if
+/* Notes an EXIT after a tid_reused finding: it may be the missing one, if
  * clocks differ. */
 void skew_note_exit(struct audit *au, const struct audit_in *in)
 {
@@ -182,8 +182,8 @@ void skew_note_exit(struct audit *au, const struct audit_in *in)
 		w->key = by;
 }
 
-/* Returns whether clocks that differ explain a finding which is that wrong
- * about the time. They differ by at least what was seen. */
+/* Returns whether differing clocks explain a finding that needs a difference of
+ * `by` ns. They differ by at least what was seen. */
 bool skew_explains(const struct audit *au, const struct fact_finding *f,
 		   uint64_t by)
 {
@@ -241,8 +241,9 @@ void skew_take_bounds(struct audit *au, uint16_t source,
 		clock_bounds_join(&au->src[source].bounds, counted);
 }
 
-/* A record that seems younger than its thread's EXIT, on another CPU, is older
- * if the clock of its CPU is ahead. */
+/* Turns after_exit findings that clocks may explain into exit_order: a record
+ * that seems younger than its thread's EXIT, on another CPU, is older if the
+ * clock of its CPU is ahead. */
 void skew_judge(struct audit *au)
 {
 	struct audit_found_list *fd = &au->found[RULE_AFTER_EXIT];
@@ -268,7 +269,7 @@ void skew_judge(struct audit *au)
 	}
 }
 
-/* A FORK that follows an after_exit may be the one that was missing there, if
+/* Notes a FORK after an after_exit finding: it may be the missing one, if
  * clocks differ. */
 void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit)
 {
@@ -287,7 +288,7 @@ void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit)
 		return;
 	uint64_t by = (uint64_t)saturating_apart(in->time, re->time);
 
-	/* What is already explained by less proves nothing more. */
+	/* A finding that a smaller difference explains proves nothing more. */
 	if (by >= w->key)
 		return;
 	w->key = by;

@@ -1,4 +1,4 @@
-/* audit.h - the state of struct audit, for the files with rules only. */
+/* audit.h - the state of struct audit, only for the files with rules. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct audit_place {
 	int64_t time;
 };
 
-/* Who has run on a CPU since when; tid -1: unknown. */
+/* The thread that runs on a CPU, and since when; tid -1: unknown. */
 struct audit_runs {
 	int32_t tid;
 	int64_t since;
@@ -44,8 +44,8 @@ struct audit_birth {
 	int64_t time;
 };
 
-/* A finding of tid_reused, and the EXIT that came after it; or of after_exit,
- * about a thread that nothing announced. */
+/* A finding of tid_reused, and the EXIT that came after it; or a finding of
+ * after_exit about a thread without a FORK. */
 struct audit_reuse {
 	enum rule_number rule;
 	int32_t tid;
@@ -69,13 +69,13 @@ struct audit_cpu {
 	struct audit_place old, prev, now;
 	int64_t bucket, newest;
 	uint32_t step; /* index of its finding, plus 1; 0: none */
-	/* By the scheduler's events, and by SWITCH records. */
+	/* What runs, by scheduler events and by SWITCH records. */
 	struct audit_runs event, record;
 	uint32_t seat; /* index plus 1 of the finding that another thread than
-			* event.tid is there; 0: none since the last switch */
+			  event.tid runs here; 0: none since the last switch */
 	int64_t first, last; /* times of wakeups; TIME_NONE: none */
-	int64_t skew; /* at the end: most that its clock differs; 0: nothing
-		       * known */
+	int64_t skew; /* at the end: largest ns by which its clock differs; 0:
+			 nothing known */
 };
 
 struct audit_source {
@@ -98,19 +98,19 @@ struct audit_source {
 	uint32_t switch_event; /* index of the event that is followed, plus
 				* 1; 0: none */
 	bool wakeups;	       /* all wakeups are recorded */
-	bool other_ids;	       /* its thread ids are of another pid namespace */
+	bool other_ids; /* its thread ids belong to another pid namespace */
 	uint64_t switches, breaks; /* breaks: not explained by a loss */
 	/* At the end: when wakeups on all CPUs were recorded; whether too many
 	 * switches, or any wakeup, are missing without a loss. */
 	int64_t from, to;
 	bool odd_switches, odd_wakeups;
-	int64_t skew; /* at the end: most that clocks differ; 0: nothing known
-		       */
+	int64_t skew; /* at the end: largest ns by which clocks differ; 0:
+			 nothing known */
 	/* The newest of these findings, in a ring. */
 	struct audit_reuse reuse[AUDIT_REUSES];
 	uint32_t n_reuses;
-	/* Clocks that differ, by the order of FORK and EXIT: so many orders,
-	 * and the first of them. */
+	/* Orders of FORK and EXIT that show differing clocks: their number, and
+	 * the first of them. */
 	struct fact_finding order[AUDIT_ORDERS];
 	uint64_t n_orders;
 	struct clock_bounds bounds; /* by counters: only at the end */
@@ -137,11 +137,11 @@ struct losses;
 struct audit_waiting {
 	struct fact_finding f;
 	uint64_t key;
-	/* CPUs of the records that it contradicts, for after_exit of the EXIT;
-	 * -1: unknown or none. */
+	/* CPUs of the records that the finding contradicts (after_exit: that of
+	 * the EXIT); -1: unknown or none. */
 	int32_t cpu[2];
 	bool dropped;
-	bool seat; /* of switch_broken: by a record that is no switch */
+	bool seat; /* switch_broken, found by a record that is not a switch */
 };
 
 struct audit_found_list {
@@ -153,8 +153,8 @@ struct audit_found_list {
 struct audit_exit {
 	int64_t time; /* 0: never */
 	int32_t cpu;
-	uint32_t waits; /* index plus 1 of an after_exit that clocks of CPUs may
-			 * explain, until a later record proves it; 0: none */
+	uint32_t waits; /* index plus 1 of an after_exit finding that clocks may
+			   explain, unless a later record proves it; 0: none */
 };
 
 struct audit {
@@ -164,8 +164,8 @@ struct audit {
 	const struct rule *rules;	/* indexed by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules for a kind of record, ended
 					 * by RULES */
-	uint8_t usual[RULES + 1];   /* those that are not rare, for samples; */
-	uint8_t settled[RULES + 1]; /* those of them that do not settle */
+	uint8_t usual[RULES + 1];   /* by_kind of samples, without rare rules */
+	uint8_t settled[RULES + 1]; /* `usual` without rules that settle */
 	struct audit_found_list found[RULES];
 	struct audit_source *src;
 	size_t n_src, cap_src;
@@ -216,62 +216,62 @@ struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		     uint64_t key);
 
-/* Adds a finding that another module made. clocks: what clocks explain it;
- * NULL: none. */
+/* Adds a finding that another module made. clocks: the clocks that may explain
+ * it; NULL: none. */
 void audit_add(struct audit *au, const struct fact_finding *f,
 	       const struct join_clocks *clocks);
 /* Returns the loss that explains a finding, or 0. */
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f);
 
-/* A rule notes what order of records would explain its finding. At the end it
- * is known by how much clocks differ, by counters (clock_skew.h) or, in a
- * capture without losses, by such orders, and a finding that this explains is
- * dropped. */
+/* Clocks of CPUs that differ. A rule notes the order of records that would
+ * explain its finding. At the end, counters (clock_skew.h) or, in a capture
+ * without losses, such orders show by how much clocks differ, and the findings
+ * that this explains are dropped. */
 
 struct audit_in;
 struct clock_bounds;
 struct fact_finding;
 
-/* A thread cannot have two records in this order: that of `time`, on this CPU,
- * was made before that of `since`, if the clock of the CPU is ahead. */
+/* Notes two records of a thread in an impossible order: the record of `time`,
+ * on this CPU, was made before that of `since`, if the CPU's clock is ahead. */
 void skew_note_order(struct audit_source *as, const struct fact_finding *f,
 		     int32_t cpu, int64_t since, int64_t time);
 /* Keeps the finding of a rule about this record for a while. found: its index;
  * UINT32_MAX: none. */
 void skew_keep(struct audit_source *as, enum rule_number rule,
 	       const struct audit_in *in, uint32_t found);
-/* Returns the rule's newest one about the thread id, or NULL. */
+/* Returns the rule's newest kept finding about the thread id, or NULL. */
 struct audit_reuse *skew_find(struct audit_source *as, enum rule_number rule,
 			      int32_t tid);
-/* Returns by how much clocks must differ to explain the tid_reused of this
- * record; UINT64_MAX: they do not. */
+/* Returns by how many ns clocks must differ to explain the tid_reused finding
+ * of this record; UINT64_MAX: they do not. */
 uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 		       const struct fact_finding *f);
-/* Notes an EXIT, and a FORK; exit: when the thread id ended before; 0: never.
- */
+/* Note an EXIT, or a FORK. exit: when the thread id ended before; 0: never. */
 void skew_note_exit(struct audit *au, const struct audit_in *in);
 void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit);
-/* Takes a later record of a thread id whose after_exit clocks of CPUs may
- * explain: on the CPU of the EXIT, or later than clocks differ, it proves that
- * the id was used again. A FORK ends the waiting. */
+/* Takes a later record of a thread id with an after_exit finding that clocks
+ * may explain. On the CPU of the EXIT, or later than clocks can differ, it
+ * proves that the id was used again. A FORK ends the wait for such a record. */
 void skew_prove(struct audit *au, const struct audit_in *in,
 		struct audit_exit *end);
-/* Takes a FORK; exit: when the thread id ended before; 0: never. What its
- * thread does follows it, so that its first record bounds clocks of CPUs. */
+/* Takes a FORK; exit: when the thread id ended before; 0: never. The thread's
+ * first record must follow it, which bounds the clocks of CPUs. */
 void skew_note_birth(struct audit *au, const struct audit_in *in, int64_t exit);
 /* Takes any other record. */
 void skew_note_life(struct audit *au, const struct audit_in *in);
 /* Adds what counters show of the clocks of a source; NULL: nothing. */
 void skew_take_bounds(struct audit *au, uint16_t source,
 		      const struct clock_bounds *counted);
-/* After that: what is after_exit unless clocks of CPUs differ, and nothing
- * bounds them, becomes exit_order. Call it before audit_end(). */
+/* Turns findings of after_exit that unbounded clocks may explain into
+ * exit_order. Call it after skew_take_bounds() and before audit_end(). */
 void skew_judge(struct audit *au);
-/* At the end: finds clocks that differ by the order of FORK and EXIT. */
+/* Finds differing clocks by the order of FORK and EXIT. Call it at the end. */
 void skew_by_order(struct audit *au);
-/* Then drops what is cookie_reused by the clocks of its two CPUs only. */
+/* Drops findings of cookie_reused that the clocks of the two CPUs explain. Call
+ * it after skew_by_order(). */
 void skew_drop_cookies(struct audit *au);
-/* Returns whether clocks explain a finding that needs them to differ by `by`.
- */
+/* Returns whether clocks explain a finding that needs them to differ by `by`
+ * ns. */
 bool skew_explains(const struct audit *au, const struct fact_finding *f,
 		   uint64_t by);

@@ -25,50 +25,53 @@ enum callsite_link {
 	CALLSITE_GAP,	   /* the call has another target: a frame is missing in
 			    * between, or there was a tail call */
 	CALLSITE_UNKNOWN,  /* too little is known about one of the two */
-	CALLSITE_NEVER,	   /* a gap, and what the call enters can neither have
-			    * gone on to that function nor have made the frame
-			    * that holds the return address */
-	CALLSITE_INJECTED, /* the inner function was made to look called where
-			    * no call is */
-	CALLSITE_WALKED,   /* proved, and frame pointers do not lead there: the
-			    * inner function has set none, and does not call
-			    * itself */
+	CALLSITE_NEVER,	   /* a gap, and the called function can neither have
+			      jumped to the inner one nor have made the frame that
+			      holds the return address */
+	CALLSITE_INJECTED, /* the inner function was made to look called,
+			      without a call */
+	CALLSITE_WALKED,   /* proved, but frame pointers do not lead there: the
+			      inner function has set none, and does not call
+			      itself */
 };
 
-/* Where a user stack ends: in the function in which its thread begins, or
- * elsewhere, and then why a walk along frame pointers ends there. Of a frame in
- * which none ends: ENDS_FUNCTION or ENDS_SWITCH if its caller is not in the
- * chain either. */
+/* Where a user stack ends: START_ in the function in which its thread begins;
+ * ENDS_ elsewhere, with the reason why a walk along frame pointers ends there.
+ * For a frame in which no stack ends: ENDS_FUNCTION or ENDS_SWITCH if its
+ * caller is missing in the chain, too. */
 enum thread_start {
-	START_UNKNOWN, /* not asked, or too little is known of the code */
+	START_UNKNOWN, /* not examined, or too little is known about the code */
 	/* The function's unwind table gives no return address: _start of
 	 * crt1.o, clone() of glibc. */
 	START_TABLE,
 	/* The entry of the program or of its loader, or main(), whose address
 	 * it gives to the C library. */
 	START_ENTRY,
-	START_LIBRARY, /* what the C library or Go's runtime runs first */
-	/* Its address is handed to the function that starts a thread, and it
-	 * is called from nowhere else in its file. */
+	START_LIBRARY, /* the first function of the C library or Go's runtime */
+	/* The function that starts a thread gets its address, and nothing else
+	 * in its file calls it. */
 	START_ROUTINE,
-	/* It set a frame pointer, and sets it to 0 in front of the call: so the
-	 * System V ABI for x86-64, 3.4.1, and that for AArch64 mark the
-	 * outermost frame. */
+	/* It set a frame pointer, and sets it to 0 before the call: the System
+	 * V ABI for x86-64, 3.4.1, and that for AArch64 mark the outermost
+	 * frame so. */
 	START_MARK,
 	ENDS_FILE,     /* hardly a function of the file sets a frame pointer */
-	ENDS_FUNCTION, /* others do, but not this one; or that is not asked */
-	ENDS_FRAME,    /* it has set one: the stack goes on */
-	/* After, since the numbers are stored: the code after the call ends
-	 * the thread by a system call. */
+	ENDS_FUNCTION, /* others set one, but not this function; or this is not
+			  examined */
+	ENDS_FRAME,    /* the function has set one: the stack continues */
+	/* At the end, as the numbers are stored: the code after the call ends
+	 * the thread with a system call. */
 	START_EXIT,
-	ENDS_SWITCH, /* ENDS_FUNCTION, and it goes to another stack and back */
-	/* Of an innermost frame: its threads run code out of which no table
-	 * leads, so that a stack dump would end there. */
+	ENDS_SWITCH, /* ENDS_FUNCTION, and the function switches to another
+			stack and back */
+	/* For an innermost frame: its threads run code without an unwind table,
+	 * so a stack dump would end there. */
 	ENDS_DUMP,
-	/* Of a kernel's stack: nothing is further out, as it is entered from
-	 * user mode there, or a thread or CPU starts. */
+	/* For a kernel stack: the kernel is entered from user mode there, or a
+	 * thread or CPU starts, so no frame is further out. */
 	START_KERNEL,
-	START_INTERRUPT, /* likewise, or else what was interrupted */
+	START_INTERRUPT, /* an interrupt: entered from user mode, or from the
+			    interrupted kernel code */
 };
 
 /* Who walked a user stack that was recorded as addresses. */
@@ -76,13 +79,13 @@ enum walk {
 	WALK_UNKNOWN,
 	WALK_FP,
 	WALK_SFRAME,
-	WALK_BOTH,   /* some frames were left by one, others by the other */
+	WALK_BOTH,   /* some frames were unwound by one, some by the other */
 	WALK_EITHER, /* both would have found the same */
 	WALKS
 };
 
-/* How far a user stack can be trusted. The open ones have a return address
- * that could not be checked, the last of these has most weight. */
+/* How far a user stack can be trusted. "Open" values mean a return address that
+ * could not be checked; if there are several, the last value counts. */
 enum judged {
 	JUDGED_NONE, /* there is no user stack */
 	JUDGED_OPEN,
@@ -95,35 +98,37 @@ enum judged {
 	JUDGED_FABRICATED,
 	JUDGED_CALLER,
 	JUDGED_WHOLE,
-	/* Behind, since the numbers are stored. */
-	JUDGED_NO_START, /* open, as the next one */
+	/* At the end, as the numbers are stored. */
+	JUDGED_NO_START, /* open, like the next one */
 	JUDGED_NO_TABLE,
 	JUDGED_EARLY_FILE,
 	JUDGED_EARLY_FUNCTION,
 	JUDGED_EARLY_FRAME,
 	JUDGED_HOLE, /* a caller further out is missing */
-	/* others were walked by SFrame: the file has none; it has one */
+	/* others were walked by SFrame, but this file has none; this file has
+	 * one, too */
 	JUDGED_EARLY_NO_SFRAME,
 	JUDGED_EARLY_SFRAME,
-	JUDGED_EARLY_SIGNED, /* open, too: an address is signed, and not known
-			      */
-	JUDGED_FULL,  /* of a kernel's half: as NO_START, and no more frames are
-		       * kept */
-	JUDGED_GUEST, /* nothing but the address that was hit in a guest */
+	JUDGED_EARLY_SIGNED, /* open, too: an address is signed, so its value is
+				not known */
+	JUDGED_FULL, /* kernel half: as NO_START, and the recorder keeps no more
+			frames */
+	JUDGED_GUEST, /* only the sampled address in a guest */
 };
 
-/* Would a stack dump end in this innermost frame, or not much further? start,
- * open: of that frame, as internal_end has them; anon: its code is in anonymous
- * memory, and nothing names it. */
+/* Returns whether a stack dump would end in this innermost frame or soon after
+ * it. start, open: the frame's, as in internal_end; anon: its code is in
+ * anonymous memory and has no name. */
 static inline bool judged_ends_leaf(unsigned int start, unsigned int open,
 				    bool anon)
 {
 	return anon || open == JUDGED_NO_TABLE || start == ENDS_DUMP;
 }
 
-/* Of a stack that was walked along frame pointers and is judged so: would a
- * dump of it not be whole? leaf: judged_ends_leaf(); switches: one of its
- * frames is ENDS_SWITCH, which frame pointers lead out of, and no dump. */
+/* Returns whether a dump of a stack that was walked along frame pointers, and
+ * is judged so, would be incomplete. leaf: judged_ends_leaf(); switches: one of
+ * its frames is ENDS_SWITCH, which frame pointers can leave but a dump
+ * cannot. */
 static inline bool judged_ends_dump(unsigned int judged, bool leaf,
 				    bool switches)
 {
@@ -145,13 +150,14 @@ enum judged_stop {
 	STOP_PERF = 127,  /* all frames of both halves that perf keeps */
 };
 
-/* Of a stack dump: what is asked for at first, and the most that perf takes,
- * which is below 64 kB and a multiple of 8. */
+/* Sizes of a stack dump in bytes: the default, and the largest that perf takes,
+ * below 64 kB and a multiple of 8. */
 #define DUMP_USUAL 16384u
 #define DUMP_LARGEST 65528u
 
-/* Returns at what a stack with so many recorded frames stopped, or a dump of it
- * would. kept: frames of both halves; bytes: it has, at least. */
+/* Returns the limit at which a stack with these numbers of recorded frames
+ * stopped, or a dump of it would. kept: maximum number of frames of both
+ * halves; bytes: least size of the stack. */
 static inline enum judged_stop judged_stop(uint32_t user, uint32_t kernel,
 					   uint32_t kept, bool ends_dump,
 					   uint64_t bytes)
@@ -171,5 +177,5 @@ const char *callsite_kind_name(unsigned int v);
 const char *callsite_link_name(unsigned int v);
 const char *thread_start_name(unsigned int v);
 const char *walk_name(unsigned int v);
-/* A class of view trust_class. */
+/* Returns a class of view trust_class, or NULL. */
 const char *judged_name(unsigned int v);

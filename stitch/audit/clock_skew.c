@@ -60,8 +60,8 @@ int64_t clock_bounds_most(const struct clock_bounds *cb, int32_t ahead,
 	return i == TABLE_NONE ? INT64_MAX : cb->at[i].most;
 }
 
-/* Returns the CPU's place among those that have bounds, or CLOSE_MAX if there
- * are too many. */
+/* Returns the CPU's index in cpu[], and adds it if it is new; CLOSE_MAX if
+ * there are too many. */
 static size_t clock_bounds_place(int32_t *cpu, size_t *n, int32_t want)
 {
 	size_t i = 0;
@@ -99,9 +99,9 @@ void clock_bounds_close(struct clock_bounds *cb)
 	}
 }
 
-/* Clocks of CPUs are not more exact. */
+/* Clocks of CPUs are not more exact than this. */
 #define EXACT_NS 1000
-/* Clocks do not differ by more; then the cookie is wrong. */
+/* Clocks do not differ by more than this; beyond it the cookie is wrong. */
 #define SKEW_MAX_NS 1000000000
 /* Most pairs of CPUs that are kept. */
 #define PAIRS_MAX 4096
@@ -150,10 +150,10 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	int32_t cpu = -1;
 	bool ahead = true;
 	uint64_t n = 0;
-	/* How much is explained if a CPU is ahead of, or behind, others: the
-	 * number of records, at the first place of the CPU and side. */
+	/* By the first index of each CPU and side: the number of records that
+	 * are explained if that CPU is ahead of, or behind, others. */
 	uint64_t *sum OWNED = mem_new(2 * cs->n + 1, sizeof(*sum));
-	struct table at = { 0 }; /* that place, by both */
+	struct table at = { 0 }; /* that index, by CPU and side */
 
 	for (size_t i = 0; i < 2 * cs->n; i++) {
 		const struct clock_pair *p = &cs->pair[i / 2];
@@ -173,7 +173,7 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	table_release(&at);
 	if (n < 2)
 		return 0;
-	/* Remove what the CPU explains. */
+	/* Remove the pairs that the CPU explains. */
 	struct clock_pair most = { 0 };
 	size_t left = 0;
 

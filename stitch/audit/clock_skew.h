@@ -1,4 +1,5 @@
-/* clock_skew.h - how much the clocks of CPUs differ, at most and at least.
+/* clock_skew.h - finds how much the clocks of CPUs differ, at most and at
+ * least.
  *
  * A record of another CPU that has a counter is later than the samples that
  * made this counter and the ones before it, on their own CPU. Where the times
@@ -31,16 +32,17 @@ struct clock_bounds {
 };
 
 void clock_bounds_release(struct clock_bounds *cb);
-/* A record of CPU `first` at `since` precedes one of CPU `second` at `time`.
- * Ignored if both are of one CPU. */
+/* Notes that a record of CPU `first` at `since` precedes one of CPU `second` at
+ * `time`. Ignored if the CPUs are equal. */
 void clock_bounds_note(struct clock_bounds *cb, int32_t first, int64_t since,
 		       int32_t second, int64_t time);
 /* Adds all bounds of another one. */
 void clock_bounds_join(struct clock_bounds *cb,
 		       const struct clock_bounds *other);
-/* Adds what follows by way of other CPUs, of which there are few enough. */
+/* Adds the bounds that follow from those of other CPUs, unless there are too
+ * many CPUs. */
 void clock_bounds_close(struct clock_bounds *cb);
-/* Returns by how much the first clock is ahead of the other at the most;
+/* Returns the most ns by which the first clock is ahead of the other;
  * INT64_MAX: nothing is known. */
 int64_t clock_bounds_most(const struct clock_bounds *cb, int32_t ahead,
 			  int32_t behind);
@@ -53,14 +55,15 @@ struct clock_far {
 	bool unmade; /* a sample, before any record of the counter's CPU */
 };
 
-/* Two CPUs. */
+/* Two CPUs, of which one's clock was seen to be ahead. */
 struct clock_pair {
 	int32_t ahead, behind;
 	uint64_t n;		/* how often it was seen to be ahead */
 	uint64_t last, records; /* counter of the newest record of CPU behind,
 				 * and how many such records there are */
-	int64_t time, since; /* of the greatest difference: the record that was
-			      * first, and the one that seems older */
+	int64_t time,
+		since; /* times at the greatest difference: of the record that
+			  was first, and of the one that seems older */
 };
 
 /* All zeros: empty. */
@@ -71,11 +74,12 @@ struct clock_skew {
 };
 
 void clock_skew_release(struct clock_skew *cs);
-/* A record made at `time` on CPU ahead precedes the one of `far`. Ignored
- * unless `time` is later. */
+/* Notes that a record made at `time` on CPU ahead precedes that of `far`.
+ * Ignored unless `time` is later. */
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		    const struct clock_far *far);
-/* One record alone may have a wrong cookie. Takes the CPU that explains most of
- * what is left: it is ahead of the others, or behind them. Returns 1 and *f,
- * but for the source, or 0. Nothing can be added after the first call. */
+/* One record alone may have a wrong cookie. Removes the CPU whose clock, ahead
+ * of or behind the others, explains most of the remaining records. Returns 1
+ * and all of *f but the source, or 0. Nothing can be added after the first
+ * call. */
 int clock_skew_take(struct clock_skew *cs, struct fact_finding *f);

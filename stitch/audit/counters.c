@@ -24,7 +24,7 @@ WORDS_FUNCTION(cookie_layout_name,
 	       [LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
 	       [LAYOUT_PAIR] = "pair", [LAYOUT_OPAQUE] = "opaque");
 
-/* Reads ":BITS". Returns 0 if it is something else. */
+/* Returns the number in ":BITS"; 0 if the text is anything else. */
 static unsigned int parse_bits(const char *s)
 {
 	unsigned int n = 0;
@@ -139,7 +139,8 @@ struct per_cpu {
 	bool any;
 	uint64_t first, last; /* smallest and largest counter seen */
 	int64_t first_time;   /* time when first was seen */
-	int64_t made; /* time of the last cookie that was certainly made then */
+	int64_t made; /* time of the last cookie that was certainly made when
+			 seen */
 	uint64_t made_count; /* its counter */
 	uint64_t seen, late, elsewhere;
 	struct counter_runs runs;
@@ -154,7 +155,7 @@ struct reading {
 	size_t n_cpu, cap_cpu;
 };
 
-/* What captures of one kernel know together. The first cookies may fit two
+/* The shared state of captures of one kernel. The first cookies may fit two
  * shapes; the likelier reading is first. No reading is left if a cookie fits
  * none. */
 struct group {
@@ -239,7 +240,7 @@ static uint64_t *newest_at(const struct counters *cs, struct per_source *ps,
 	return mem_at(ps->newest, ps->n_newest, ps->cap_newest, at);
 }
 
-/* Notes what the source has seen while it was alone. */
+/* Stores the newest counters that the source has seen while it was alone. */
 static void note_newest(const struct counters *cs, struct per_source *ps)
 {
 	for (size_t i = 0; i < ps->group.n_read; i++) {
@@ -251,7 +252,8 @@ static void note_newest(const struct counters *cs, struct per_source *ps)
 	}
 }
 
-/* Only perf's cookies are compared with those of other captures. */
+/* Adds a source to the group of its line. Only perf's cookies are compared with
+ * those of other captures. */
 static void find_group(struct counters *cs, uint16_t source)
 {
 	struct per_source *ps = &cs->src[source];
@@ -305,8 +307,8 @@ static uint64_t count_in_cookie(const struct cookie_shape *sh, uint64_t cookie)
 	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
 
-/* CPU numbers may have holes, so a record may have a CPU above the number of
- * CPUs. */
+/* Returns the first CPU number that is too large. CPU numbers may have holes,
+ * so a record may have a CPU above the number of CPUs. */
 static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 {
 	int32_t n = cs->src[source].info->cpus_avail;
@@ -417,7 +419,7 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 		return "it is not known whether all tasks were recorded";
 	if (info->overwrite || info->overwrote)
 		return "the ring was overwritten";
-	/* What it asked for and did not get is missing too. */
+	/* Counters that another session requested are missing here, too. */
 	uint16_t i = source;
 
 	do {
@@ -474,10 +476,10 @@ static bool find_recorded(const struct counters *cs, uint16_t *source,
 	return false;
 }
 
-/* A run that no loss explains proves that records vanished, if it is after the
- * first request that was certainly made while this capture ran: before that,
- * another session may have asked, and the chain was written later. sure: all
- * losses are known. */
+/* Outputs a run. One that no loss explains proves that records vanished, if it
+ * follows the first request that was certainly made while this capture ran:
+ * before that, another session may have asked, with the chain written later.
+ * sure: all losses are known. */
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct counter_run *r, const char *reason, bool sure)
 {
@@ -593,9 +595,9 @@ static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 }
 
 /* Returns whether a cookie, first seen on its own CPU, was made by that sample.
- * An earlier sample may be lost, unless no loss is as recent as the cookie. One
- * that nothing in the capture precedes may be of a stay that began earlier: it
- * was made for another session, as the cookie is the stay's. */
+ * An earlier sample may be lost, unless no loss is as recent as the cookie. If
+ * nothing in the capture precedes the cookie, its stay may have begun earlier:
+ * then another session asked for it, as a stay has one cookie. */
 static bool is_surely_made(const struct counters *cs,
 			   const struct counters_sight *s,
 			   const struct per_cpu *pc, int32_t made_on)
@@ -630,8 +632,8 @@ static bool count_is_late(struct counters *cs, uint16_t source,
 	return false;
 }
 
-/* Returns how far the counter is from the largest one seen; none was seen: the
- * farthest. */
+/* Returns the distance of the counter from the largest one seen; the largest
+ * distance if none was seen. */
 static uint64_t count_distance(const struct cookie_shape *sh,
 			       const struct per_cpu *pc, uint64_t count)
 {
@@ -644,8 +646,8 @@ static uint64_t count_distance(const struct cookie_shape *sh,
 }
 
 /* Returns the CPU that made a cookie which reads as one of `cpu`: a counter
- * that carried reads as one of the next CPU. It is of the CPU whose counters
- * are near. */
+ * that carried reads as one of the next CPU. The right CPU is the one whose
+ * counters are near. */
 static int32_t carried_from(const struct reading *rd, int32_t cpu,
 			    uint64_t cookie)
 {
@@ -708,8 +710,8 @@ static void compare_clocks(struct counters *cs, const struct counters_sight *s,
 int counters_next_skew(struct counters *cs, uint16_t source,
 		       const struct cookie_totals *end, struct fact_finding *f)
 {
-	/* A sample that was lost, or one of another session, made the counter,
-	 * and this is a later one. */
+	/* The counter may have been made by a lost sample or by another
+	 * session; then this record is a later one. */
 	if (losses_any(cs->losses, source) || end->foreign ||
 	    !clock_skew_take(&cs->src[source].skew, f))
 		return 0;
