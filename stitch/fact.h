@@ -110,7 +110,8 @@ struct fact_finding {
 	uint64_t n;	 /* number of occurrences, at least 1 */
 };
 
-/* n consecutive counters, from first on, that no record of a CPU has. */
+/* n consecutive counters, starting with `first`, that no record of a CPU
+ * has. */
 struct fact_gap {
 	uint16_t source;
 	int32_t cpu;

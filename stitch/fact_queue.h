@@ -9,8 +9,8 @@
 struct fact_queue {
 	struct fact *fact;
 	size_t head, n, cap;
-	struct arena lists; /* what facts of the array point to */
-	/* For who takes the array instead of single facts. */
+	struct arena lists; /* memory that facts of the array point to */
+	/* For a caller that takes the whole array instead of single facts. */
 	size_t due;    /* facts of records before the one that is being taken */
 	uint64_t gone; /* facts that were taken */
 };
@@ -22,7 +22,7 @@ static inline struct fact *fact_queue_add(struct fact_queue *q)
 		q->head = q->n = 0;
 	return mem_add(q->fact, q->n, q->cap);
 }
-/* Returns how many facts there are. */
+/* Returns the number of facts in the queue. */
 static inline size_t fact_queue_left(const struct fact_queue *q)
 {
 	return q->n - q->head;
@@ -33,7 +33,8 @@ static inline const struct fact *fact_queue_next(struct fact_queue *q)
 {
 	return q->head == q->n ? NULL : &q->fact[q->head++];
 }
-/* Copies it. Returns 0 if there is none. */
+/* Takes the oldest fact and copies it to *f. Returns 0 if the queue is
+ * empty. */
 static inline int fact_queue_take(struct fact_queue *q, struct fact *f)
 {
 	const struct fact *oldest = fact_queue_next(q);

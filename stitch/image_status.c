@@ -1,4 +1,4 @@
-/* image_status.c - whether an image has its names, and if not, why. */
+/* image_status.c - tells whether an image has its names, and if not, why. */
 #include "stitch/image_status.h"
 
 #include "stitch/base/words.h"

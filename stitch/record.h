@@ -27,14 +27,16 @@ enum record_kind {
 	REC_MARK, /* any other record with a time and a name */
 };
 
-#define THREAD_NAME 16 /* as in the kernel: with the 0 after it */
+#define THREAD_NAME 16 /* size of the kernel's comm, with the final 0 */
 
-/* Where the drops of a recorder's sum are that no record reported before. */
+/* The place of the drops in a recorder's sum that no record reported before. */
 enum lost_place {
-	LOST_BEHIND, /* the last record of the ring: LOST comes with the next */
-	LOST_BEFORE, /* one of its records: the ring keeps the newest */
+	LOST_BEHIND, /* after the last record of the ring: LOST comes with the
+			next one */
+	LOST_BEFORE, /* before one of its records: the ring keeps the newest */
 	LOST_WITHIN, /* the ring was full for a time, or after it */
-	LOST_READ, /* nowhere in the ring: it was taken out, and is not here */
+	LOST_READ, /* not in the ring: the records were read, but are not in the
+		      capture */
 	LOST_PLACES
 };
 
@@ -82,11 +84,11 @@ enum defer {
 	DEFER_REFUSED, /* it was requested, but the kernel did not defer it */
 };
 
-/* The name, and the image, of what stands for the tracer's own code in stacks
- * of ftrace. */
+/* The name and image, and the address, that stand for the tracer's own code in
+ * ftrace stacks. */
 #define FTRACE_TRAMPOLINE "[FTRACE TRAMPOLINE]"
 #define FTRACE_TRAMPOLINE_ADDR 0x7fffffffu
-/* No machine has so many CPUs: arrays have fewer items. */
+/* No machine has this many CPUs: arrays have fewer items. */
 #define CPUS_MAX 65536
 
 /* The location of an address as the recorder reports it, often without the
@@ -112,11 +114,11 @@ struct place {
 struct addrs {
 	const uint64_t *ip; /* 0 for an entry with a place but no address */
 	uint32_t n;
-	bool lasts; /* ip stays as long as payloads and stack dumps do */
+	bool lasts; /* ip is valid as long as payloads and stack dumps are */
 	const struct place *const *place; /* one entry for each address, which
 					   * may be NULL; NULL: there are no
 					   * places */
-	uint64_t places; /* a hash of what the places are; 0: not known */
+	uint64_t places; /* a hash of the places; 0: not known */
 	uint64_t hash;	 /* resolve_list_hash(); 0: not known yet */
 };
 
@@ -183,14 +185,13 @@ struct call {
 /* The value of a member of an event group, counted since it was enabled. */
 struct group_value {
 	uint32_t event; /* index in the source's events */
-	uint64_t id;	/* of the counter: one for each event and CPU */
+	uint64_t id;	/* id of the counter: one for each event and CPU */
 	uint64_t value;
 };
 
-/* Three threads read a record one after the other, and each line of the cache
- * that one of them reads has to come over. So the fields are in the order of
- * who needs them: what storing a sample asks first, then what joining most
- * samples needs. */
+/* Three threads read a record one after the other, and each must fetch every
+ * cache line that it reads. So the fields are ordered by their users: first
+ * those for storing a sample, then those for joining most samples. */
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
@@ -198,17 +199,19 @@ struct rec_sample {
 	uint32_t raw_len;
 	uint32_t n_extra, n_branch, n_held, n_member;
 	bool has_dump; /* the event records stack dumps; stack may be empty */
-	bool unread;   /* it ends before its size: memory there was not read */
-	bool of_task;  /* values of members are of the thread, not of the
-			* counter */
-	uint64_t ip;   /* 0: not recorded */
+	bool unread;  /* the dump is shorter than its size: the kernel could not
+			 read that memory */
+	bool of_task; /* values of members are of the thread, not of the
+		       * counter */
+	uint64_t ip;  /* 0: not recorded */
 	uint64_t weight; /* period; 1 if the event has none. With members, the
 			  * weight is what the event itself counted */
 	struct addrs kern, user;
 	const struct call *call; /* NULL: not a system call */
 	struct sched sched;
-	/* Names of the threads of a switch that the reader makes no COMM of, of
-	 * less than THREAD_NAME characters, in the payload; NULL: not known */
+	/* Names of the two threads of a switch, in the payload, for which the
+	 * reader makes no COMM: less than THREAD_NAME characters; NULL: not
+	 * known */
 	const char *leaves, *comes;
 	uint64_t cookie; /* valid for DEFER_COOKIE */
 	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
@@ -254,7 +257,8 @@ struct rec_ksymbol {
 	uint32_t len;
 	uint16_t type; /* 1 BPF, 2 out-of-line code */
 	const char *name;
-	/* as it ran, until the source is closed; NULL: unknown */
+	/* the code as it ran, valid until the source is closed; NULL:
+	 * unknown */
 	const struct jit_code *code;
 };
 
@@ -263,8 +267,8 @@ struct record {
 	uint16_t source;  /* index of the source; set by order */
 	uint32_t flags;	  /* enum record_flag */
 	int32_t pid, tid; /* the thread (of a fork: the child); -1: unknown */
-	int32_t by; /* tid of who wrote a COMM, MAP, FORK or EXIT; 0: unknown */
-	int32_t cpu;   /* -1: unknown */
+	int32_t by;  /* tid that wrote a COMM, MAP, FORK or EXIT; 0: unknown */
+	int32_t cpu; /* -1: unknown */
 	uint32_t ring; /* number of the ring, if the CPU has several; else 0 */
 	uint64_t time; /* ns; on the timeline if the record comes from order */
 	uint64_t raw;  /* time on the source's clock; set by order */

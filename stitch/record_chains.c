@@ -1,19 +1,18 @@
-/* record_chains.c - the kernel and user stacks of a record, as raw chains.
+/* record_chains.c - makes raw chains of the kernel and user stacks of a record.
  *
  * How the user stack of a sample is made, by what was recorded:
  *
- *	branches by the processor, or	as it is (made.note.ended)
- *	the address that was hit alone
- *	a copy of the stack		unwound by tables: record_unwind_dump()
- *	what perf made of such a copy	as it is (made.note.ended)
- *	frame pointers, AArch64's link	with the caller that the register holds:
- *	register next to them		resolve_inferred()
- *	frame pointers, or a deferred	as it is, with the caller that code
- *	chain				proves missing:
- *					record_chains_user_chain()
+ * branches by the processor, or	as it is (made.note.ended) the address that
+ * was
+ * hit alone a copy of the stack		unwound by tables:
+ * record_unwind_dump() what perf made of such a copy	as it is
+ * (made.note.ended) frame pointers, AArch64's link	with the caller that the
+ * register holds: register next to them		resolve_inferred() frame
+ * pointers, or a deferred	as it is, with the caller that code chain
+ * proves missing: record_chains_user_chain()
  *
  * All end in resolve_user_chain(), which finds the frames of a list of
- * addresses, and what is said of those that nothing is mapped at. */
+ * addresses, and handles addresses without a mapping. */
 #include "stitch/record_chains.h"
 
 #include "stitch/base/bytes.h"
@@ -173,8 +172,8 @@ static const struct regs *stitch_regs(const struct stitch *st)
 	return st->rec->kind == REC_SAMPLE ? &st->rec->sample.user_regs : &none;
 }
 
-/* Returns the unwinder's input for the record, and what it sees of the process
- * in *look. */
+/* Returns the unwinder's input for the record, and in *look the mappings that
+ * it may look up. */
 static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 				     struct map_lookup *look)
 {
@@ -271,8 +270,8 @@ static void record_unwind_dump(struct stitch *st, uint32_t slot,
 		out->end = UNWIND_UNREAD;
 }
 
-/* An unwind_ahead_fn. The thread's number may have a new owner when the sample
- * is due: unwind_ahead_take() compares the process. */
+/* An unwind_ahead_fn. The thread id may have a new owner when the sample is
+ * due: unwind_ahead_take() compares the process. */
 static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 			       struct unwind_in *in, const struct process **of)
 {
@@ -280,9 +279,8 @@ static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 	const struct regs *regs = &rec->sample.user_regs;
 	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
-	/* Nothing here reads a register: the thread that decoded them and the
-	 * one that unwinds are others, and each of the three would wait for
-	 * their bytes. */
+	/* Nothing here reads a register value: other threads decode and unwind
+	 * them, and all three would have to fetch these bytes. */
 	in->machine = regs_machine(regs, info->arch);
 	if (!in->machine || !regs_pc(regs, info->arch, NULL))
 		return AHEAD_NEVER;
@@ -292,7 +290,7 @@ static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 	const struct process *p = tasks_process_at(st->tasks, process);
 	const struct map_lookup look = { .space = &p->space, .t = TIME_NONE };
 
-	/* What other captures know, and jitted code, change by the time. */
+	/* Mappings of other captures, and jitted code, change with time. */
 	if (p->shared.next != process || p->jit.own || p->jit.parents)
 		return AHEAD_NEVER;
 	in->user_mask = space_user_mask(&p->space, info->user_mask);
@@ -341,8 +339,8 @@ void record_chains_note_kernel(struct stitch *st, const struct region *r)
 		first->kernel_by = st->rec->source + 1u;
 }
 
-/* Returns the note of a list of the record: whether it is the half that was hit
- * and that its callchain lacks. */
+/* Returns the note for a list of the record: UNWIND_HIT if it is the half that
+ * was hit and that its callchain lacks. */
 static struct raw_note stitch_hit_note(const struct stitch *st,
 				       const struct addrs *a)
 {
@@ -426,8 +424,8 @@ void record_chains_late_map(struct stitch *st, uint32_t process,
 	bool full = st->late.full;
 	const bool listed = r->t0 == TIME_NONE && st->now != TIME_NONE &&
 			    shared_tasks_next(st->tasks, process) != process;
-	/* Another capture of the kernel began before the recorder listed this:
-	 * the program that runs has had it since its exec, if at all. */
+	/* Another capture of the kernel began before the recorder listed this
+	 * mapping: the running program has had it since its exec, if at all. */
 	if (listed || (st->rec->flags & REC_F_LATE && r->t0 != TIME_NONE))
 		late_maps_add(&st->late, tasks_process_at(st->tasks, process),
 			      r, shared_tasks_since(st->tasks, process),
@@ -595,8 +593,8 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 
 	/* jitted code changes */
 	if (!p->space.before.n && !record_unwind_jit(st, p)) {
-		/* it depends on the machine, too, and whether registers are of
-		 * 32 bits or 64 */
+		/* the answer also depends on the machine, and on 32 or 64 bit
+		 * registers */
 		chain_note.asked = (uintptr_t)st->own->from->info.arch << 2 ^
 				   stitch_regs(st)->abi;
 		uint32_t raw = resolve_known(
@@ -641,8 +639,8 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 		return 0;
 	}
 	made.note = stitch_hit_note(st, &s->user);
-	/* The processor says where calls are, not where they return to: they
-	 * are as exact as those that tables lead to. */
+	/* The processor records the addresses of calls, not of returns: they
+	 * are as exact as those found by tables. */
 	if (st->rec->flags & REC_F_LBR)
 		made.note.ended = UNWIND_OUTERMOST;
 	if (!made.note.ended && record_unwind_is_converted(st, slot)) {
@@ -650,7 +648,7 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 
 		made.note.ended = UNWIND_CONVERTED;
 		/* perf leaves out functions that the compiler cloned
-		 * (constprop, isra, part): the sampled address tells the
+		 * (constprop, isra, part): the sampled address shows the
 		 * innermost one */
 		if (st->rec->flags & REC_F_USER && s->ip && s->ip != a.ip[0]) {
 			mem_grow(st->chain, st->cap_chain, a.n + (size_t)1);

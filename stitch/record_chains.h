@@ -1,6 +1,6 @@
-/* record_chains.h - the state of struct stitch; the kernel and user stacks
- * of a record, as raw chains, and what the unwinder is asked about it. For
- * stitch.c and record_chains.c only. */
+/* record_chains.h - the state of struct stitch; the kernel and user stacks of a
+ * record, as raw chains, with the help of the unwinder. Only stitch.c and
+ * record_chains.c include it. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"
 
-/* Who is on a CPU by the last switch, and the name that it told. */
+/* The thread on a CPU by the last switch, and its name there. */
 struct current_thread {
 	int32_t tid; /* 0: idle, or unknown */
 	bool unsure; /* records of this CPU were lost since */
@@ -33,7 +33,7 @@ struct cpu_current {
 struct per_source {
 	bool known;
 	bool shares; /* stitch_together() was called */
-	/* of a file of perf inject: its chains are what perf unwound */
+	/* the file is from perf inject: perf has unwound its chains */
 	bool unwound;
 	const struct source *from;
 	uint16_t line; /* smallest index of the captures of its kernel */
@@ -71,8 +71,9 @@ struct stitch {
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record *rec, none; /* the newest record; before the first */
-	struct per_source *own;	  /* of its source; borrowed from src */
-	jit_find_fn *find_jit;	  /* NULL: code made at run time is unknown */
+	struct per_source
+		*own; /* state of the record's source; borrowed from src */
+	jit_find_fn *find_jit; /* NULL: code made at run time is unknown */
 	void *find_arg;
 	struct audit_in look;	    /* what the rules need to know about rec */
 	uint32_t who;		    /* slot of its thread, or TASKS_NONE */
@@ -120,7 +121,7 @@ static inline const struct jit_view *record_unwind_jit(struct stitch *st,
 		       : record_unwind_some_jit(st, p);
 }
 
-/* Returns a region as the unwinder takes it. */
+/* Returns a region in the unwinder's form. */
 struct unwind_map record_unwind_map(const struct region *r);
 /* Begins to unwind dumps of later samples. */
 void record_unwind_look_ahead(struct stitch *st);
@@ -155,8 +156,8 @@ static inline uint32_t record_chains_sample_chain(struct stitch *st,
 	record_unwind_jit(st, stitch_process_of(st, slot));
 	return 0;
 }
-/* Returns the raw chains of the stacks in the sample's fields, which are the
- * queue's, or NULL. */
+/* Returns the raw chains of the stacks in the sample's fields, or NULL; the
+ * fact queue owns them. */
 const uint32_t *record_chains_held_chains(struct stitch *st);
 /* Fills st->gain for a sample of the thread in slot. Returns the weight of the
  * sample's own event. */
@@ -174,10 +175,9 @@ bool record_chains_is_living(const struct record *rec);
 void record_chains_take_call(struct stitch *st, uint32_t slot);
 /* Checks the mapping of a sampled user address whose stack comes later. */
 void record_chains_check_hit(struct stitch *st, uint32_t slot);
-/* Notes what a mapping of a process (its slot) means for the others. */
+/* Notes the effects of a process's (slot) mapping on other processes. */
 void record_chains_note_map(struct stitch *st, uint32_t process,
 			    const struct region *r);
-/* Keeps a mapping of a process (its slot) that came late, for stacks before
- * it. */
+/* Keeps a late mapping of a process (slot), for stacks before it. */
 void record_chains_late_map(struct stitch *st, uint32_t process,
 			    const struct region *r);

@@ -3,9 +3,9 @@
  * Call order: open, scan once, next and decode until next returns 0, close.
  * next() returns refs, which order sorts: a ref is small and has no pointers,
  * so it can be written to a temporary file. decode() makes the record of a ref.
- * Refs may be decoded in any order, each at most once. release() says that the
- * caller is done with a ref, so that a source can free its copy; it is NULL if
- * the source keeps no copies. */
+ * Refs may be decoded in any order, each at most once. release() tells a source
+ * that the caller is done with a ref, so that it can free its copy; it is NULL
+ * if the source keeps no copies. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,9 +66,9 @@ struct field {
 /* How the samples of an event come about. */
 enum event_how {
 	EVENT_COUNT,  /* each occurrence makes a sample */
-	EVENT_SAMPLE, /* one for a number of occurrences: the weight */
-	EVENT_READ,   /* with those of another event of its group */
-	EVENT_MARK,   /* it makes none: its records are others */
+	EVENT_SAMPLE, /* one sample for a number of occurrences: its weight */
+	EVENT_READ,   /* counted in the samples of another event of its group */
+	EVENT_MARK,   /* makes no samples, but other records */
 };
 
 /* One event of the recorder's command line. */
@@ -91,7 +91,7 @@ struct event_def {
 	const char *format; /* text of the format file; NULL: none */
 	const struct field_def *fields;
 	uint32_t n_fields;
-	bool adds_fields; /* some are in no payload */
+	bool adds_fields; /* some fields are not in the payload */
 };
 
 /* Who makes the cookies. How cookies are made, what happens to them when a
@@ -123,8 +123,8 @@ enum tri {
 	TRI_YES
 };
 
-/* What 'record' sets as the filter of softirqs: all but those of packets,
- * NET_TX and NET_RX. */
+/* The filter that 'record' sets for softirqs: all but those of packets, NET_TX
+ * and NET_RX. */
 #define NO_PACKETS_FILTER "vec != 2 && vec != 3"
 
 /* Properties of the whole capture. The source owns the strings; NULL:
@@ -137,32 +137,33 @@ struct source_info {
 	bool overwrote; /* the oldest records were overwritten; LOST_SAMPLES
 			 * counts them */
 	bool has_time;	/* records have times */
-	bool dumps;	/* samples may have a copy of their stack, */
-	uint32_t dump_bytes; /* of this size at most */
-	uint16_t max_stack;  /* the kernel keeps no more frames of a sample; 0:
-			      * not told, or not the same of all events */
-	bool exact;	     /* no record can be late */
-	bool truncated;	     /* incomplete: cut off, or the recorder did not
-			      * finish */
-	bool calls;	/* records of calls may come that none of the events
-			 * known so far reports */
+	bool dumps;	/* samples may have a copy of their stack */
+	uint32_t dump_bytes; /* maximum size of that copy */
+	uint16_t max_stack; /* maximum number of frames that the kernel keeps of
+			       a sample; 0: unknown, or not the same for all
+			       events */
+	bool exact;	    /* no record can be late */
+	bool truncated;	    /* incomplete: cut off, or the recorder did not
+			     * finish */
+	bool calls; /* records of system calls may come from events that are not
+		       known yet */
 	bool maps_code; /* each mapping of code makes a record, and the recorder
-			 * lists what was mapped before */
+			   lists earlier mappings */
 	bool injected;	/* perf inject wrote it */
 	bool no_packets; /* the events of softirqs have NO_PACKETS_FILTER */
-	/* Of a piece of a stream that was cut: a number for the place at which
-	 * it begins, and for that at which it ends. The piece that begins
-	 * where another one ends continues it; 0: none. */
-#define CUT_UNKNOWN 1 /* after: it was not stored to its end */
+	/* For a piece of a stream that was cut: numbers of the places at which
+	 * it begins and ends. The piece that begins where another one ends
+	 * continues it; 0: none. */
+#define CUT_UNKNOWN 1 /* cut_behind: the piece was not stored to its end */
 	uint64_t cut_before, cut_behind;
 	bool filtered; /* by its command line, events leave out some tasks or
 			* hits */
 	bool paused;   /* by its command line, recording may have paused */
-	bool unpaused; /* by its command line, it cannot have: nothing but perf
-			* itself turns its events off, while tracing_on and
-			* lttng stop are for everybody */
-	bool pieces;   /* by its command line, the recorder went on in other
-			* files */
+	bool unpaused; /* by its command line, recording cannot have paused:
+			  only perf itself turns its events off, but anyone can
+			  use tracing_on and lttng stop */
+	bool pieces;   /* by its command line, the recorder continued in other
+			  files */
 	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs and all tasks are recorded */
 	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its
@@ -219,8 +220,8 @@ struct source_opts {
 			      * belong to raw pages; NULL: none */
 	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
 			      * look next to it */
-	int32_t cpus;	/* that the machine had, of a capture that does not say;
-			 * 0: unknown */
+	int32_t cpus;	/* number of the machine's CPUs, for a capture that does
+			   not have it; 0: unknown */
 	bool no_fields; /* fields and payloads will not be read */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's
@@ -254,9 +255,10 @@ struct source_ops {
 	 * continues. */
 	int (*decode)(struct source *src, const struct ref *ref,
 		      struct record *rec, struct err *err);
-	/* Says that no ref will be decoded any more, so that memory can be
-	 * given back before close(). What records point to can still be read,
-	 * also meanwhile. Called where next() is; NULL: nothing to do. */
+	/* Tells the source that no more refs will be decoded, so that it can
+	 * give back memory before close(). Memory that records point to stays
+	 * readable, also during the call. Called by the thread that calls
+	 * next(); NULL: nothing to do. */
 	void (*decoded)(struct source *src);
 	/* Returns true if next(), decode() and release() may be called by
 	 * another thread than fields() and print(), and payloads and stack
@@ -264,11 +266,11 @@ struct source_ops {
 	 * write to src, but for floor, pos, events and n_events. NULL:
 	 * false. */
 	bool (*apart)(const struct source *src);
-	/* All that a record points to, but for calls and places, stays until
-	 * release(). With apart() that is enough. */
+	/* All memory that a record points to, except calls and places, is valid
+	 * until release(). With apart() that is enough. */
 	bool lasting;
-	/* decode() puts what a record points to into src->arena, if there is
-	 * one, or it stays until close(). */
+	/* decode() puts memory that a record points to into src->arena, if
+	 * there is one, or the memory is valid until close(). */
 	bool fills_arena;
 	void (*release)(struct source *src, const struct ref *ref);
 	/* Returns true if two refs have the same bytes. */
@@ -292,12 +294,12 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *path;
-	const char *shown;     /* what it is called; borrowed; NULL: path */
+	const char *shown;     /* name to show; borrowed; NULL: path */
 	struct ledger *ledger; /* borrowed */
 	uint16_t index;	       /* set by order_add before next() */
 	uint64_t pos, size;    /* bytes read and total; size 0: unknown */
-	struct arena *arena; /* of the caller, for decode(), if the source fills
-			      * it; NULL: none */
+	struct arena *arena;   /* the caller's, for decode(), if the source has
+				  fills_arena; NULL: none */
 	uint64_t floor; /* no later ref has a smaller key; UINT64_MAX at the
 			 * end */
 	struct source_info info;
@@ -306,12 +308,12 @@ struct source {
 	uint32_t n_events;
 	const struct build_id_def *build_ids;
 	uint32_t n_build_ids;
-	/* Which files programs mapped, as far as it is known before the first
-	 * record; NULL: not at all. */
+	/* The files that programs mapped, as far as known before the first
+	 * record; NULL: unknown. */
 	const struct path_files *files;
 };
 
-/* Returns the name without its buffer, which is the same for all events of a
+/* Returns the event's name without its buffer: the same for all events of a
  * kind. */
 static inline const char *event_plain_name(const struct event_def *e)
 {

@@ -77,7 +77,8 @@ struct causes {
 };
 
 /* Reads all events of the kernel with the most context switches. w: interprets
- * the stacks of wake-ups; borrowed for the call. */
+ * the stacks of wake-ups; borrowed for the call. Returns NULL and *err on
+ * failure, also if the database has no context switches. */
 struct causes *causes_load(struct store *db, const char *path,
 			   struct wait_causes *w, struct err *err);
 /* Opens a kernel for causes_next(). k and w are borrowed. If w is NULL, no

@@ -78,7 +78,7 @@ struct causes_types {
 
 /* Reads the types of the kernel's captures. why: read wakers and interrupts
  * too, not only switches. db is borrowed until causes_types_release(), which
- * must be called also after a failure. */
+ * must be called also after a failure. Returns 0, or -1 and *err. */
 int causes_types_load(struct causes_types *ts, struct store *db,
 		      const struct causes_kernel *k, bool why, struct err *err);
 void causes_types_release(struct causes_types *ts);
@@ -112,7 +112,8 @@ const char *causes_fields_text(const struct causes_fields *f,
 struct causes_names *causes_names_load(struct store *db, struct err *err);
 void causes_names_free(struct causes_names *n);
 /* Adds names from the fields of the ev_ table for threads without another name:
- * where only some tasks are recorded, the ones that they switched to. */
+ * where only some tasks are recorded, the ones that they switched to. Returns
+ * 0, or -1 and *err. */
 int causes_names_add(struct causes_names *n, struct store *db,
 		     const char *table, struct err *err);
 /* Returns the name of a thread; "swapper" for tid 0, "" if it has none. */
@@ -128,7 +129,7 @@ char *causes_silent_names(const struct timeline *t, struct thread_names *told,
 char *causes_silent_premise(const struct timeline *t, const char *names);
 /* Adds to the timeline, which must have no records yet, when threads called
  * exec, which may change their tids. names: borrowed until the last record is
- * added. */
+ * added. Returns 0, or -1 and *err. */
 int causes_types_execs(const struct causes_types *ts, struct store *db,
 		       struct causes_names *names, struct timeline *t,
 		       struct err *err);

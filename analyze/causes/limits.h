@@ -32,7 +32,8 @@ struct limits_rows_ask {
 };
 
 /* Opens the event's rows, which the caller ends, and stores the column of each
- * field that exists in at[]. */
+ * field that exists in at[]. Returns 1; 0 if there is no such event, or -1 and
+ * *err. */
 int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
 		     size_t *at, struct rows **out, struct err *err);
 

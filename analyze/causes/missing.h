@@ -38,7 +38,9 @@ bool missing_in(const struct timeline *t, int32_t cpu, int64_t from, int64_t to,
 unsigned int missing_premise(const struct timeline *t);
 /* Stores the tids of the threads of which the loss may hide a run, if the
  * records around it name them, and returns their number, at most 2; -1: any
- * thread. A loss may always hide runs of silent tasks. */
+ * thread. A loss may always hide runs of silent tasks. If only records of those
+ * are missing, the run began when the task was last seen or later, and goes on
+ * after the loss: its end would be recorded. */
 int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 		 int32_t tid[2]);
 /* Returns whether a loss may contain a whole run of any thread, from sleep to

@@ -19,7 +19,7 @@ struct offcpu_stack {
 };
 
 /* Stores the thread name and stack of an event; event_rows_ask() finds its user
- * half. */
+ * half. Returns 0, or -1 and *err. */
 int offcpu_stack_of(struct event_rows *r, const struct event_row *e,
 		    struct offcpu_stack *s, struct err *err);
 /* Returns the stack as a group for stacks_get(). */

@@ -104,7 +104,7 @@ static inline struct packed_time packed_times_get(const struct packed_times *m,
 size_t packed_times_find(const struct packed_times *m, int64_t event);
 void packed_times_release(struct packed_times *m);
 
-/* Numbers of items, grouped by the items' owners. */
+/* Numbers of items, grouped by the items' owners. All zeros is empty. */
 struct lists {
 	struct packed_times number; /* the numbers, in the field `time` */
 	size_t *first; /* by owner: index of its first number; after the last
@@ -155,7 +155,8 @@ static inline struct kind kinds_get(const struct intern *k, uint64_t number)
  * loss_ends_seal(); then questions, of O(log n). */
 
 /* A tree of the ends of losses: latest[size + i] is the end of loss i, and
- * latest[i] the later of latest[2i] and latest[2i + 1]; */
+ * latest[i] the later of latest[2i] and latest[2i + 1]; INT64_MIN: no loss. All
+ * zeros needs no release. */
 struct loss_ends {
 	size_t n, size;
 	int64_t *latest;

@@ -10,7 +10,8 @@ struct store;
 
 typedef void silent_tasks_fn(void *arg, const struct causes *c);
 /* Reads the switches of a database and calls fn with them; c is valid during
- * the call. Does not call fn if the database has no usable switches. */
+ * the call. Does not call fn if the database has no usable switches. Returns 0,
+ * or -1 and *err. */
 int silent_tasks_ask(struct store *db, const char *path, silent_tasks_fn *fn,
 		     void *arg, struct err *err);
 
@@ -23,7 +24,7 @@ struct silent_tasks {
 };
 
 /* Describes the silent tasks of a database; without usable switches there are
- * none. */
+ * none. Returns 0, or -1 and *err; the caller calls silent_tasks_release(). */
 int silent_tasks_load(struct silent_tasks *s, struct store *db,
 		      const char *path, struct err *err);
 void silent_tasks_release(struct silent_tasks *s);

@@ -263,7 +263,9 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 }
 
 /* Returns the task that is on a ring's CPU or comes there according to the last
- * record, if it may be silent; -1: none. */
+ * record, if it may be silent; -1: none. Often no switch to such a task is
+ * recorded, but an interrupt shows it: at the start of a capture, and after
+ * another silent task. */
 static int32_t timeline_mute(struct timeline *t, struct ring *r)
 {
 	int32_t tid = r->left ? r->coming : r->current;

@@ -92,7 +92,7 @@ static const struct cause_names cause_calls[] = {
 };
 
 /* Functions that may wait inside any call or fault, so that they decide
- * wherever they are in the stack: */
+ * wherever they are in the stack: those of Linux's mm/ and virt/kvm/. */
 static const struct cause_names cause_within[] = {
 	{ WAIT_RECLAIM,
 	  { "try_to_free_pages", "do_try_to_free_pages",

@@ -194,7 +194,7 @@ struct path_code {
 };
 
 /* Reads the samples between two times; none if no clock was sampled. The caller
- * frees code->at. */
+ * frees code->at. Returns 0, or -1 and *err. */
 int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
 		   int64_t to, struct err *err);
 /* Returns the first of a thread's *n samples from `from` to before `to`; NULL

@@ -692,7 +692,8 @@ static int timed_read_threads(struct timed *d, struct store *db,
 }
 
 /* Chooses the threads of a run: those that the options select, or else those of
- * the program with which the run began, from its start to its end. */
+ * the program with which the run began, from its start to its end. Returns 0,
+ * or -1 and *err. */
 static int timed_choose(struct timed *d, struct store *db, const char *path,
 			struct err *err)
 {

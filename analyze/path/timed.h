@@ -62,7 +62,7 @@ struct timed {
 /* Initialises *d, which must be all zeros. The caller calls
  * timings_release(&d->t) at the end. */
 void timed_begin(struct timed *d, const struct timed_ask *ask);
-/* Reads a run; runs of side 0 must come first. */
+/* Reads a run; runs of side 0 must come first. Returns 0, or -1 and *err. */
 int timed_read(struct timed *d, int side, struct store *db, const char *path,
 	       struct err *err);
 /* Returns whether a row is about other threads that waited for a lock. */

@@ -1,5 +1,5 @@
-/* counters.h - finds gaps in the per-CPU counters that cookies contain, and in
- * which bits of a cookie these are.
+/* counters.h - finds gaps in the per-CPU counters that cookies contain, and
+ * which bits of a cookie hold these counters.
  *
  * The kernel gives each CPU's cookies an odd counter in steps of 2
  * (kernel/unwind/deferred.c, 7.2). A number that no record has is a request
@@ -52,8 +52,8 @@ const char *cookie_layout_name(unsigned int layout);
 /* Reads such a word, or "lowcpu:BITS", the number of bits that hold the CPU.
  * Returns 0 and *layout, an enum cookie_layout with BITS << 8; or -1. */
 int cookie_layout_parse(const char *word, unsigned int *layout);
-/* Fills the shapes that a layout from cookie_layout_parse() may mean; of the
- * others, layout tells them apart. */
+/* Fills all COOKIE_SHAPES shapes; their member layout tells them apart. layout,
+ * from cookie_layout_parse(), sets the bits of LAYOUT_LOWCPU. */
 void cookie_shapes(struct cookie_shape *shape, unsigned int layout);
 
 struct clock_bounds;
@@ -85,16 +85,16 @@ struct counters_sight {
 	bool late; /* newer records were read before */
 };
 
-/* What a cookie tells when it is seen. */
+/* What counters_see() finds out about a cookie. */
 enum counter_sight {
-	/* Its first request is missing: it was made on another CPU, or a later
-	 * one of its CPU was seen before (backstitch-formats(5), failure mode
-	 * 1). */
+	/* The cookie's first request is missing: the cookie was made on another
+	 * CPU, or a later one of its CPU was seen before
+	 * (backstitch-formats(5), failure mode 1). */
 	COUNTER_FIRST_LOST = 1,
-	COUNTER_AGAIN = 2, /* it was surely seen before */
+	COUNTER_AGAIN = 2, /* the cookie was certainly seen before */
 };
 
-/* Returns a set of enum counter_sight. */
+/* Takes a cookie. Returns a set of enum counter_sight. */
 unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 /* Returns the CPU that made the cookie; -1: the layout is unknown. */
 int32_t counters_cpu(const struct counters *cs, uint16_t source,

@@ -203,8 +203,8 @@ static void rule_unmapped(struct audit *au, const struct audit_in *in)
 		table_add(&au->bare, life_key(in), i);
 }
 
-/* A loss is for map_lost to tell. Where the clocks of CPUs differ, a sample may
- * only look older than its mapping. */
+/* map_lost reports findings with a loss. If the clocks of CPUs differ, a sample
+ * may only look older than its mapping. */
 static bool rule_unmapped_holds(struct audit *au, const struct fact_finding *f,
 				uint64_t key UNUSED)
 {
@@ -296,8 +296,8 @@ static bool rule_fork_lost_holds(struct audit *au, const struct fact_finding *f,
 	return !as->odd_forks;
 }
 
-/* Returns where to find when the record's thread id last ended (0: never), or
- * NULL. */
+/* Returns the entry for the last end of the record's thread id (time 0: never),
+ * NULL if there is none. Only EXIT adds entries. */
 static struct audit_exit *exit_time(struct audit_source *as,
 				    const struct record *rec)
 {
@@ -314,10 +314,10 @@ static struct audit_exit *exit_time(struct audit_source *as,
 	return as->exit[page] ? &as->exit[page][rec->tid % EXIT_PAGE] : NULL;
 }
 
-/* Returns whether a living thread that nothing announced made the record. The
- * thread that had its id before may have ended so long ago that it was removed.
- * A thread that exits runs in the kernel only, and gets no cookie there
- * (unwind_deferred_request(), Linux 7.2). */
+/* Returns whether a living thread made the record without a FORK or a listing
+ * before it. The thread that had its id before may have ended so long ago that
+ * it was removed. A thread that exits runs in the kernel only, and gets no
+ * cookie there (unwind_deferred_request(), Linux 7.2). */
 static bool is_unannounced_life(const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
@@ -340,7 +340,7 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 		skew_find(as, RULE_TID_REUSED, in->rec->tid);
 	int64_t by = saturating_apart(in->time, since);
 
-	/* An EXIT that came after the FORK of the next thread. */
+	/* The EXIT that came after the FORK of the next thread. */
 	if (re && re->exit == since &&
 	    saturating_apart(re->exit, re->time) < by) {
 		by = saturating_apart(re->exit, re->time);
@@ -385,7 +385,8 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		skew_note_fork(au, in, end ? end->time : 0);
 		skew_note_birth(au, in, end ? end->time : 0);
 	}
-	/* one that may be that of its events proves nothing */
+	/* an EXIT that may only be that of the thread's events proves
+	 * nothing */
 	const bool exits = rec->kind == REC_EXIT &&
 			   (!in->thread || in->thread->left != in->time);
 
@@ -641,7 +642,7 @@ const struct rule rules[] = {
 	[RULES] = { .name = NULL },
 };
 
-/* Returns whether a sample is of no interest to rules that settle. */
+/* Returns whether rules that settle need not see a sample. */
 static inline bool audit_is_settled(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
@@ -678,8 +679,8 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		rules[*r].fn(au, in);
 }
 
-/* Records are missing that no recorder counted. Who was on the CPU meanwhile is
- * not known, nor how many they were. */
+/* Adds a loss of records that no recorder counted. Neither their number is
+ * known, nor the thread on the CPU meanwhile. */
 static void audit_add_silent(struct audit *au, const struct fact_finding *f,
 			     bool counts)
 {
@@ -708,10 +709,10 @@ static void audit_push_finding(struct audit *au, const struct rule *r,
 	if (w->dropped || as->late & r->late)
 		return;
 	f.finding.loss = audit_loss(au, &w->f);
-	/* missing without a loss: it was left out on purpose */
+	/* missing without a loss: the recorder left it out on purpose */
 	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
 	    (info->filtered || info->paused)) {
-		/* switches that do not join show it to whoever follows them */
+		/* later users of the switches need to know about the gap */
 		if (w->seat && !info->filtered)
 			audit_add_silent(au, &w->f, false);
 		return;

@@ -19,7 +19,8 @@ struct source;
  * the end. */
 extern const struct rule rules[];
 
-/* lg gets a loss for records that no recorder counted. */
+/* Returns a new audit, which adds losses that no recorder counted to lg.
+ * audit_free() frees it. */
 struct audit *audit_new(struct fact_queue *out, struct losses *ls,
 			struct ledger *lg);
 void audit_free(struct audit *au);

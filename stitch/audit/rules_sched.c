@@ -1,4 +1,5 @@
-/* rules_sched.c - rules about who runs on a CPU, who sleeps and who is woken.
+/* rules_sched.c - rules about the thread that runs on a CPU, and about sleep
+ * and wakeups.
  *
  * The rules need every switch of every task on all CPUs; those for wakeups also
  * need every wakeup. Scheduler events and SWITCH records contain the same facts
@@ -77,10 +78,10 @@ static bool reports_real_sleep(const char *release)
 	return major < 5 || major > 6 || minor >= 16;
 }
 
-/* Returns whether every record that belongs into the capture was to be in it:
- * its command line is known, and no option leaves any out. perf inject and our
- * own export leave out records that the command line had asked for. A command
- * line without any option was not kept whole. */
+/* Returns whether the capture was meant to have every record: its command line
+ * is known, and no option leaves any out. perf inject and our own export leave
+ * out records that the command line had asked for. A command line without any
+ * option was not kept whole. */
 static bool leaves_nothing_out(const struct audit_source *as)
 {
 	const struct source_info *info = &as->src->info;
@@ -91,8 +92,8 @@ static bool leaves_nothing_out(const struct audit_source *as)
 	       !(info->version && !strcmp(info->version, "backstitch"));
 }
 
-/* Called at the first switch: its event is followed from then on. A capture may
- * have several, each with all switches. */
+/* Follows the event of the first switch from now on. A capture may have several
+ * such events, each with all switches. */
 static void follow_switch_event(struct audit_source *as, uint32_t event)
 {
 	const struct source *src = as->src;
@@ -106,9 +107,9 @@ static void follow_switch_event(struct audit_source *as, uint32_t event)
 			       src->events[i].every;
 }
 
-/* The rule about switches that do not join. ftrace and LTTng leave out tasks,
- * and switches by their fields, without a word in the capture, so that none of
- * theirs proves a loss. */
+/* Returns the rule about switches that do not fit together. ftrace and LTTng
+ * can leave out tasks and switches without a note in the capture, so theirs
+ * prove no loss. */
 static enum rule_number switch_rule(const struct source_info *info)
 {
 	return info->system_wide == TRI_YES ? RULE_SWITCH_BROKEN
@@ -145,8 +146,8 @@ static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 	return true;
 }
 
-/* Identifies who leaves a CPU, by kind of record; each CPU has its own idle
- * task. */
+/* Returns a key for the thread that leaves a CPU, by kind of record; each CPU
+ * has its own idle task. */
 static uint64_t wrote_key(const struct audit_in *in, int32_t tid)
 {
 	uint64_t who = tid ? (uint32_t)tid
@@ -169,9 +170,9 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 	table_add(&au->wrote, key, (uint32_t)pid);
 }
 
-/* A thread that calls exec takes over the id of its leader while it runs. So
- * the thread that leaves may be the one that came, though its id is now that of
- * its process. */
+/* Returns whether the thread that leaves may be the one that came under another
+ * id: a thread that calls exec takes over the id of its leader while it
+ * runs. */
 static bool may_leave_by_exec(const struct audit *au, const struct record *rec,
 			      int32_t tid, uint64_t came)
 {
@@ -181,8 +182,8 @@ static bool may_leave_by_exec(const struct audit *au, const struct record *rec,
 	       (pid == TABLE_NONE || pid == (uint32_t)tid);
 }
 
-/* tid leaves its CPU to next. If the clock is coarse, records of equal times
- * have no order. */
+/* Takes a switch from tid to next on a CPU. If the clock is coarse, records of
+ * equal times have no order. */
 static void switch_out(struct audit *au, const struct audit_in *in,
 		       struct audit_runs *on, int32_t tid, int32_t next)
 {
@@ -204,8 +205,8 @@ static void switch_out(struct audit *au, const struct audit_in *in,
 			->suspect[in->rec->kind == REC_SWITCH] = i + 1;
 }
 
-/* A thread that calls exec may continue under another id, and may have been
- * switched out under it before the COMM record. */
+/* Drops findings that an exec explains: its thread may continue under another
+ * id, and may have been switched out under it before the COMM record. */
 static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 {
 	struct audit_task *t =
@@ -225,9 +226,10 @@ static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 		c->record.tid = -1;
 }
 
-/* The records of what threads do are written by them, and never while a CPU
- * goes from one to the next. perf starts and stops them before and after the
- * switches: it takes one in front and one after to prove something. */
+/* Checks that the thread of a record is the one that the last switch brought.
+ * Threads write these records themselves, and never in the middle of a switch.
+ * perf turns such events on before the switches, and off after them, so a
+ * finding needs a switch before the record and one after it. */
 static void check_seat(struct audit *au, const struct audit_in *in)
 {
 	const struct audit_source *as = audit_source_of(au, in);
@@ -266,7 +268,8 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		c = audit_cpu(au, in);
 		if (!c)
 			return;
-		/* A switch follows a record that proves one before it. */
+		/* This switch completes the proof that one before the record is
+		 * missing. */
 		if (c->seat) {
 			struct audit_waiting *w =
 				&au->found[RULE_SWITCH_BROKEN].at[c->seat - 1];
@@ -303,12 +306,11 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		   rec->flags & REC_F_OUT ? rec->sw.other_tid : rec->tid);
 }
 
-/* Of some tasks nothing is recorded: of perf with --exclude-perf, of those that
- * ftrace is told to leave out, and, on some machines, of the idle task of a CPU
- * and of threads for which perf's guard against recursion stays taken (Linux
- * 6.18). Only where nothing was left out on purpose is this a loss. key: the
- * task that should have left; else it must have been recorded as leaving at
- * another time. */
+/* Returns whether the task `key`, which should have left, was recorded as
+ * leaving at another time. Some tasks are never recorded: perf with
+ * --exclude-perf, those that ftrace leaves out and, on some machines, the idle
+ * task of a CPU and threads for which perf's guard against recursion stays
+ * taken (Linux 6.18). It is no loss if they were left out on purpose. */
 static bool is_known_to_leave(const struct audit *au, uint64_t key)
 {
 	return table_find_hash(&au->wrote, key) != TABLE_NONE;
@@ -353,7 +355,7 @@ static void task_runs_again(struct audit *au, const struct audit_in *in,
 		f = audit_finding(in,
 				  early ? RULE_WAKEUP_ORDER : RULE_WAKEUP_LOST,
 				  t->slept);
-		/* the record is of the thread that ran before */
+		/* the record belongs to the thread that ran before */
 		f.thread = 0;
 		audit_found(au, &f, t->recorder);
 	}
@@ -361,9 +363,9 @@ static void task_runs_again(struct audit *au, const struct audit_in *in,
 	t->roused = TIME_NONE;
 }
 
-/* perf wakes its own reader while its guard against recursion is taken, so that
- * the wakeup is not recorded. Threads get the name of the one that made them.
- */
+/* Marks threads of perf. perf wakes its own reader while its guard against
+ * recursion is taken, so that the wakeup is not recorded. Threads inherit the
+ * name of their creator. */
 static void note_recorder(struct audit *au, const struct record *rec)
 {
 	static const char *const names[] = { "perf", "simpleperf" };
@@ -433,8 +435,9 @@ void rule_wakeup(struct audit *au, const struct audit_in *in)
 		task_runs_again(au, in, s->next_tid);
 }
 
-/* perf starts and stops its events CPU by CPU, and on each in the order of the
- * options, so at both ends, wakeups on some CPUs are missing without a loss. */
+/* Finds the time in which wakeups of all CPUs were recorded. perf starts and
+ * stops its events CPU by CPU, and on each in the order of the options, so at
+ * both ends wakeups of some CPUs are missing without a loss. */
 static void find_full_range(struct audit_source *as)
 {
 	int32_t n = 0;
@@ -495,7 +498,8 @@ bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
 
 	if (as->other_ids || !is_in_full_range(as, f) || key)
 		return false;
-	/* what is missing without a loss is not proved to be at another time */
+	/* a wakeup that is missing without a loss did not provably happen at
+	 * another time */
 	if (f->rule == RULE_WAKEUP_ORDER)
 		return !as->odd_wakeups && !as->breaks;
 	return leaves_nothing_out(as) || !as->odd_wakeups;

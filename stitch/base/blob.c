@@ -1,4 +1,4 @@
-/* blob.c - bytes that are put together in memory. */
+/* blob.c - builds a sequence of bytes in memory. */
 #include "stitch/base/blob.h"
 
 #include <endian.h>

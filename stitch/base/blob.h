@@ -1,4 +1,4 @@
-/* blob.h - bytes that are put together in memory. Numbers are little-endian. */
+/* blob.h - builds a sequence of bytes in memory. Numbers are little-endian. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@ void blob_release(struct blob *b);
  * until the next call. */
 unsigned char *blob_room(struct blob *b, size_t n);
 void blob_add(struct blob *b, const void *p, size_t n);
-/* Append the n lowest bytes of a number, at most 8; write them over those at a
- * place. */
+/* blob_put() appends the n lowest bytes of a number, at most 8; blob_set()
+ * overwrites those at `at`. */
 void blob_put(struct blob *b, uint64_t v, size_t n);
 void blob_set(struct blob *b, size_t at, uint64_t v, size_t n);
 #define blob_u8(b, v) blob_put(b, v, 1)

@@ -109,7 +109,7 @@ static inline int bytes_i32(struct bytes *b, int32_t *out, struct err *err)
 	return 0;
 }
 
-/* Has the bytes at pos + off fetched from memory, if they are in the window. */
+/* Prefetches the bytes at pos + off, if they are in the window. */
 static inline void bytes_prefetch(const struct bytes *b, uint64_t off)
 {
 	if (off < bytes_left(b))
@@ -132,8 +132,8 @@ static inline int bytes_peek_u64s(const struct bytes *b, uint64_t off,
 /* Reads n numbers into out, which must have room for them. Compares n with the
  * bytes left before it multiplies. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);
-/* Returns the next n numbers where they lie, or NULL if they cannot be read
- * there: then bytes_u64s() takes them. */
+/* Returns a pointer to the next n numbers in the window, or NULL if they cannot
+ * be used in place: then use bytes_u64s(). */
 const uint64_t *bytes_u64s_there(struct bytes *b, uint64_t n);
 static inline int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
 {

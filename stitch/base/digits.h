@@ -1,5 +1,5 @@
-/* digits.h - sorts by a number, digit by digit: where there are thousands of
- * items, in a fifth of the instructions of qsort(). */
+/* digits.h - sorts by a number, digit by digit: for thousands of items, with a
+ * fifth of the instructions of qsort(). */
 #pragma once
 
 #include "stitch/base/mem.h"

@@ -1,7 +1,7 @@
 /* err.c - error codes, and messages that a user can act on. */
 #include "stitch/base/err.h"
 
-/* What is defined here are the functions behind the macros. */
+/* The functions behind these macros are defined here. */
 #undef err_set
 #undef err_at
 #undef err_while
@@ -20,7 +20,8 @@ static void make_printable(char *msg, size_t size)
 	char out[sizeof(((struct err *)0)->msg)];
 	size_t n = 0;
 
-	/* nearly all: a damaged file may have thousands of messages */
+	/* fast path for nearly all messages, of which a damaged file may have
+	 * thousands */
 	while ((unsigned char)(msg[n] - 0x20) < 0x5f)
 		n++;
 	if (!msg[n])
@@ -86,7 +87,7 @@ int err_while(struct err *err, const char *fmt, ...)
 		return -1;
 	memcpy(old, err->msg, sizeof(old));
 	va_start(ap, fmt);
-	/* The text in front must leave room for the original message. */
+	/* The prefix must leave room for the original message. */
 	char doing[sizeof(err->msg) / 2];
 	vsnprintf(doing, sizeof(doing), fmt, ap);
 	va_end(ap);

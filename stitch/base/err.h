@@ -12,7 +12,8 @@ enum err_code {
 	ERR_LIMIT,   /* one of our limits was exceeded */
 	ERR_DB,	     /* SQLite reported an error */
 	ERR_STOPPED, /* the user stopped the program (SIGINT) */
-	ERR_BUNDLE,  /* an archive has a database, which is to be read */
+	ERR_BUNDLE,  /* the archive contains a database, which must be read
+			instead */
 };
 
 /* Lives on the caller's stack and owns no memory, so that it works when memory
@@ -23,8 +24,8 @@ struct err {
 	char msg[480];
 };
 
-/* Returns the code of a system call that failed with errno: some wait for
- * room. */
+/* Returns the code for the errno of a failed system call: ERR_FULL if there is
+ * no room. */
 static inline enum err_code err_code_of(int error)
 {
 	return error == ENOSPC || error == EDQUOT ? ERR_FULL : ERR_IO;
@@ -42,8 +43,8 @@ int err_at(struct err *err, const char *path, uint64_t off, const char *fmt,
 int err_while(struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* At the place of the call the compiler sees that these return -1. Without
- * that, gcc 12 warns at -O1, -Os and with -flto of values that "may be used
+/* With these, the compiler sees at each call that -1 is returned. Without that,
+ * gcc 12 warns at -O1, -Os and with -flto of values that "may be used
  * uninitialized" after a function that fills them only when it returns 0. */
 static inline int err_failed(int ret)
 {

@@ -6,7 +6,7 @@ struct intern_key {
 	size_t len;
 };
 
-/* The length of a string stands right before its bytes. */
+/* The length of a string is stored right before its bytes. */
 size_t intern_length(const struct intern *in, uint32_t id)
 {
 	size_t len;

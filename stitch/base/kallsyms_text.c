@@ -1,10 +1,10 @@
-/* kallsyms_text.c - the lines of a copy of /proc/kallsyms. */
+/* kallsyms_text.c - reads the lines of a copy of /proc/kallsyms. */
 #include "stitch/base/kallsyms_text.h"
 
-#define DIGITS 16 /* of an address, at most */
+#define DIGITS 16 /* maximum number of digits of an address */
 #define HIGH (DIGITS / 2)
 
-/* Of a hexadecimal digit its value and 1, of all else 0. */
+/* The value of each hexadecimal digit plus 1; 0 for other characters. */
 static const uint8_t digit[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
 	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -12,9 +12,10 @@ static const uint8_t digit[256] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* Returns the number of digits that the line begins with. In all but a few
- * lines the first half is that of the line before: not reading it again saves a
- * tenth of the instructions that the ingest of a small trace.dat takes. */
+/* Reads the number at the start of a line into *out and returns how many digits
+ * it has. In all but a few lines the first half equals that of the previous
+ * line: not reading it again saves a tenth of the instructions of the ingest of
+ * a small trace.dat. */
 static size_t kallsyms_text_hex(struct kallsyms_text *t, const char *line,
 				size_t len, uint64_t *out)
 {
@@ -34,7 +35,7 @@ static size_t kallsyms_text_hex(struct kallsyms_text *t, const char *line,
 	return n;
 }
 
-/* Splits what follows the type: "NAME", or "NAME\t[MODULE]". */
+/* Splits the text after the type: "NAME" or "NAME\t[MODULE]". */
 static void kallsyms_text_split(const char *s, size_t len,
 				struct kallsyms_line *out)
 {

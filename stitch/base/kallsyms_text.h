@@ -1,5 +1,5 @@
-/* kallsyms_text.h - the lines of a copy of /proc/kallsyms: "ADDRESS TYPE NAME",
- * of modules followed by "\t[MODULE]". */
+/* kallsyms_text.h - reads the lines of a copy of /proc/kallsyms: "ADDRESS TYPE
+ * NAME", followed by "\t[MODULE]" for a module. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,11 +11,12 @@ struct kallsyms_line {
 	uint64_t addr; /* not 0 */
 	const char *name, *module;
 	size_t name_len;   /* not 0 */
-	size_t module_len; /* 0: it is the kernel's */
+	size_t module_len; /* 0: a symbol of the kernel itself */
 	char type;
 };
 
-/* What is left of the text; borrowed. The rest is 0 at first. */
+/* State of a reader: the rest of the text, borrowed. Other members start as
+ * 0. */
 struct kallsyms_text {
 	const char *at;
 	size_t left;
@@ -23,11 +24,12 @@ struct kallsyms_text {
 	uint64_t high_value; /* their value */
 };
 
-/* Stores the next symbol in *out, or returns false at the end. Passes over
- * lines of anything else, and hidden addresses, which are 0. */
+/* Stores the next symbol in *out, or returns false at the end. Skips malformed
+ * lines, and hidden addresses, which are 0. */
 bool kallsyms_text_next(struct kallsyms_text *t, struct kallsyms_line *out);
 
-/* Has it this name? Of most lines the length says no. */
+/* Returns whether the symbol has this name. The length alone rejects most
+ * lines. */
 static inline bool kallsyms_line_is(const struct kallsyms_line *l,
 				    const char *name)
 {
@@ -36,7 +38,7 @@ static inline bool kallsyms_line_is(const struct kallsyms_line *l,
 	return l->name_len == n && !memcmp(l->name, name, n);
 }
 
-/* Is it code? */
+/* Returns whether the symbol is code. */
 static inline bool kallsyms_line_is_code(const struct kallsyms_line *l)
 {
 	const char lower = l->type | 0x20;

@@ -13,8 +13,8 @@ struct skip {
 	const char *says;
 };
 
-/* Entries that wait before somebody is called to take them, and calls for which
- * an empty queue keeps its memory. */
+/* Number of waiting entries at which when_many() is called, and of calls for
+ * which an empty queue keeps its memory. */
 #define MANY 4096
 /* Most times of broken records kept for one capture. */
 #define BROKEN_MAX 16384
@@ -26,7 +26,8 @@ struct damage {
 	size_t n, cap;
 };
 
-/* Calls of ledger_add(), or of ledger_skip(), for which len is the key. */
+/* Equal calls in a queue: of ledger_add(), or of ledger_skip() with its key in
+ * e.len. */
 struct ledger_call {
 	struct ledger_entry e;
 	uint64_t times;
@@ -37,8 +38,8 @@ struct ledger {
 	bool queued; /* the calls are kept, and nothing else is used */
 	struct ledger_call *call;
 	size_t n_call, cap_call, passed;
-	/* The queue's newest call of each kind, and of ledger_skip(), plus 1.
-	 */
+	/* Index plus 1 of the queue's newest call of each kind, and of
+	 * ledger_skip(). */
 	size_t newest[LEDGER_KINDS + 1];
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
@@ -46,7 +47,7 @@ struct ledger {
 	uint64_t kept[LEDGER_KINDS]; /* entries that get a row */
 	uint64_t over[LEDGER_KINDS]; /* sum of n of the entries that get no
 				      * row */
-	struct table by_key;	     /* of skips */
+	struct table by_key;	     /* index of skip[] */
 	struct skip *skip;
 	size_t n_skip, cap_skip;
 	struct damage *damage; /* by capture */
@@ -54,7 +55,7 @@ struct ledger {
 	struct clock_map *map; /* by capture; zeroed: none */
 	size_t n_map, cap_map;
 	bool ended;
-	bool calling; /* when_many runs */
+	bool calling; /* when_many() is running */
 	void (*when_many)(void *arg);
 	void *arg;
 	const char *(*reword)(void *arg, const char *detail);
@@ -88,9 +89,9 @@ static void ledger_drop_calls(struct ledger *lg)
 	lg->cap_call = 0;
 }
 
-/* Is it a call that only adds to a sum, as the newest one of its kind does? A
- * page of damaged entries has hundreds, and a file has as many pages as it
- * likes before its first record. */
+/* Returns whether a call only adds to the same sum as the newest call of its
+ * kind. A page of damaged entries has hundreds of such calls, and a file may
+ * have any number of pages before its first record. */
 static bool ledger_call_repeats(const struct ledger *lg,
 				const struct ledger_call *c,
 				const struct ledger_entry *e)
@@ -267,7 +268,7 @@ void ledger_reword(struct ledger *lg, const char *(*fn)(void *, const char *),
 	lg->reword_arg = arg;
 }
 
-/* Returns an entry of one thing, which is of no CPU or event. */
+/* Returns an entry about one item, without a CPU or event. */
 static struct ledger_entry ledger_entry_of(enum ledger_kind kind,
 					   uint16_t capture, const char *what,
 					   const char *detail)

@@ -13,7 +13,7 @@
 
 enum ledger_kind {
 	LEDGER_DAMAGE,	/* bytes that could not be read: exit status 3 */
-	LEDGER_SKIPPED, /* well-formed, but of a kind that we do not decode */
+	LEDGER_SKIPPED, /* well-formed, but of a kind that is not decoded */
 	LEDGER_LOSS,	/* the recorder reports dropped records */
 	LEDGER_ORDER,	/* a record or source broke the time order */
 	LEDGER_NOTE,	/* information; nothing is missing */
@@ -67,8 +67,8 @@ struct ledger_broken {
  * record. out->time is borrowed until the next entry is added. */
 bool ledger_broken(const struct ledger *lg, uint16_t capture,
 		   struct ledger_broken *out);
-/* Returns whether such damage is in a file next to the capture, which tells
- * only names: the capture itself is complete. */
+/* Returns whether damage of this kind is in a file next to the capture, which
+ * has only names: the capture itself is complete. */
 bool ledger_is_adjacent(const char *what);
 /* Adds a LEDGER_DAMAGE entry with err->msg as detail. what is a fixed word. */
 struct err;
@@ -77,11 +77,11 @@ void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
 /* Adds a LEDGER_NOTE entry about the whole capture. */
 void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
 		 const char *detail);
-/* Notes that n of something were left out; 0: nothing. */
+/* Adds a LEDGER_NOTE that n items were left out; n 0: does nothing. */
 void ledger_left_out(struct ledger *lg, uint16_t capture, const char *what,
 		     const char *detail, uint64_t n);
 /* Counts one LEDGER_SKIPPED item. ledger_end() adds one entry for each
- * (capture, what, key). says: what it is and what that means; borrowed, may be
+ * (capture, what, key). says: a description and its meaning; borrowed, may be
  * NULL. */
 void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		 uint64_t key, uint64_t off, const char *says);
@@ -89,25 +89,26 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
  * is borrowed until the next ledger_add(), or 0 if all were taken. Skipped
  * items follow after ledger_end(). */
 int ledger_take(struct ledger *lg, struct ledger_entry *e);
-/* Has ledger_add() call fn whenever many entries wait to be taken: a file of
- * nothing but damage has no record with which somebody would come for them. */
+/* Sets the function that ledger_add() calls when many entries wait to be taken:
+ * a file with only damage has no record after which they would be taken. */
 void ledger_when_many(struct ledger *lg, void (*fn)(void *arg), void *arg);
-/* Has fn say with which words a detail is kept; they are borrowed until its
- * next call. */
+/* Sets a function that returns the text to store for a detail, borrowed until
+ * its next call. */
 void ledger_reword(struct ledger *lg, const char *(*fn)(void *, const char *),
 		   void *arg);
 void ledger_end(struct ledger *lg);
-/* A queue keeps the calls of ledger_add() and ledger_skip() in their order,
- * for a thread whose entries have to wait: ledger_add() returns 0. To bound
- * memory, too, it keeps what only adds to a sum with the call before that adds
- * to the same. What counts for that are all calls that it and the queues it was
- * exchanged with have kept, which are to reach one ledger. */
+/* Returns a queue, which keeps the calls of ledger_add() (it returns 0) and
+ * ledger_skip() in their order, for a thread whose entries must wait. To bound
+ * memory, a call that only adds to a sum is merged with an earlier one for the
+ * same sum. All calls kept by this queue and those it was swapped with count
+ * for the limits, as they reach one ledger. */
 struct ledger *ledger_new_queue(void);
-/* Returns how many calls a queue has kept. */
+/* Returns the number of calls in a queue. */
 size_t ledger_queued(const struct ledger *queue);
-/* Makes the calls up to number n that were not made yet. */
+/* Repeats the queue's calls up to number n on `to`, except those already
+ * repeated. */
 void ledger_pass(struct ledger *queue, struct ledger *to, size_t n);
-/* Exchanges two queues, and empties b. */
+/* Swaps the contents of two queues, then empties b. */
 void ledger_swap(struct ledger *a, struct ledger *b);
 
 /* Returns the number of all entries of a kind ever added. */

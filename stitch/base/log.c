@@ -1,4 +1,4 @@
-/* log.c - notes for those who maintain the program. */
+/* log.c - prints notes for maintainers of the program. */
 #include "stitch/base/log.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
-/* log.h - notes for those who maintain the program: what it chose, and why.
+/* log.h - prints notes for maintainers of the program: its choices, and their
+ * reasons.
  *
  * BACKSTITCH_LOG=files,join prints a line for each choice of these domains.
  * Only cli/ reads the environment and prints, so main() passes both on. While
- * the log is off, LOG() tests one variable and evaluates no argument.
- */
+ * the log is off, LOG() tests one variable and evaluates no argument. */
 #pragma once
 
 struct err;
@@ -13,7 +13,7 @@ enum log_domain {
 	LOG_ALIGN,  /* how two captures are put on one timeline */
 	LOG_JOIN,   /* why a request has no chain */
 	LOG_FILES,  /* which file is taken for an image, and what proves it */
-	LOG_ADVICE, /* what is said to help most */
+	LOG_ADVICE, /* which advice is given first */
 	LOG_DOMAINS
 };
 
@@ -24,7 +24,7 @@ typedef void log_print_fn(const char *line);
  * them. Returns 0, or -1 and *err if a word is no domain. */
 int log_start(const char *domains, log_print_fn *print, struct err *err);
 
-extern unsigned int log_domains; /* a bit for each one that is on */
+extern unsigned int log_domains; /* a bit for each domain that is on */
 
 /* Any thread may call it. Formats as printf() does; a line is cut after 1,000
  * bytes. */

@@ -1,13 +1,14 @@
 /* losses.c - the time intervals in which records were dropped.
  *
  * Intervals are sorted by their ends, which is nearly the order in which they
- * are added: one that is not later than the last begins a new run, and a run is
- * merged into the one before it when it has become as long. So there are O(log
- * n) runs, and an interval is moved O(log n) times, whatever the order.
+ * are added: an interval that is not later than the last one begins a new run,
+ * and a run is merged into the previous one when it has become as long. So
+ * there are O(log n) runs, and an interval is moved O(log n) times, whatever
+ * the order.
  *
  * low[] of a run are the indexes of intervals that start before all that follow
- * them, ascending: the first at or after i has the smallest start from i on,
- * so one comparison tells whether any of them starts early enough. */
+ * them, ascending: the first at or after i has the smallest start from i on, so
+ * one comparison tells whether any of them starts early enough. */
 #include "stitch/base/losses.h"
 
 #include "stitch/base/mem.h"

@@ -7,7 +7,7 @@
 
 #define PAGE ((uintptr_t)4096)
 
-/* A chunk is as large as all before it together, within these bounds: most
+/* A chunk is as large as all previous ones together, within these bounds: most
  * arenas hold little, and malloc() maps large blocks afresh each time. */
 #define CHUNK_MIN ((size_t)4 * 1024)
 #define CHUNK_MAX ((size_t)256 * 1024)
@@ -16,8 +16,8 @@
  * pages are moved, not copied, and a quarter less of them is empty. */
 #define GROWN ((size_t)1 << 20)
 
-/* exit(3): two threads must not call it at once. The first one keeps the lock,
- * and may be here again by what exit() calls. */
+/* exit(3): two threads must not call it at once. The first one keeps the lock;
+ * exit() may call a function that comes here again. */
 static pthread_mutex_t mem_ending = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 static _Noreturn void out_of_memory(size_t n)
@@ -81,7 +81,7 @@ void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 
 struct mem_text {
 	char **text;
-	size_t *len; /* NULL: not asked for */
+	size_t *len; /* NULL: not requested */
 	size_t n, cap;
 };
 
@@ -104,8 +104,8 @@ static int mem_stream_close(void *cookie)
 	return 0;
 }
 
-/* open_memstream() of glibc 2.36 loses what it has no memory for, and says so
- * neither by ferror() nor by fclose(). */
+/* Replaces open_memstream(): that of glibc 2.36 drops bytes when memory is
+ * exhausted, and neither ferror() nor fclose() reports it. */
 FILE *mem_stream(char **text, size_t *len)
 {
 	const cookie_io_functions_t io = { .write = mem_stream_take,
@@ -187,7 +187,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *copy = arena_take(a, n + 1);
 
-	/* an empty text may have no place */
+	/* s may be NULL for an empty text */
 	if (n)
 		memcpy(copy, s, n);
 	copy[n] = '\0';

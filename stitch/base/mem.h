@@ -3,7 +3,8 @@
  * If memory is exhausted, the program prints one line to stderr and exits with
  * status 1. No other code outside cli/ may do so.
  *
- * What goes with memory comes with this header: free(), memcpy(), streams. */
+ * This header also provides the C library's memory, text and stream
+ * functions. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -11,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The items of an array, which is no pointer. */
+/* The number of items of an array (not of a pointer). */
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
-/* Behind the name of a parameter that only the type of a function asks for. */
+/* Follows the name of a parameter that only the function's type requires. */
 #define UNUSED __attribute__((unused))
 /* Make a number at least, or at most, the other one. Both evaluate their
  * arguments twice. */
 #define raise_to(x, least) ((x) < (least) ? (void)((x) = (least)) : (void)0)
 #define lower_to(x, most) ((x) > (most) ? (void)((x) = (most)) : (void)0)
-/* Whether the expression `holds`, which refers to an item's index as i, is true
- * for any of n items. Not evaluated after the first such one. */
+/* True if the expression `holds`, which refers to an item's index as i, is true
+ * for any of n items. It is not evaluated after the first such item. */
 #define any_where(n, i, holds)                                                 \
 	({                                                                     \
 		size_t i = 0;                                                  \
@@ -36,8 +37,9 @@ static inline void mem_free_all(void *const *p, size_t n)
 		free(p[i]);
 }
 
-/* Stand after the name of a variable in its declaration: where its scope ends,
- * a function gets its address, or free() the pointer that it is. */
+/* Follow the name of a variable in its declaration. At the end of its scope,
+ * RELEASED_BY() calls a function with its address, OWNED frees the pointer in
+ * it. */
 #define RELEASED_BY(fn) __attribute__((cleanup(fn)))
 #define OWNED RELEASED_BY(mem_free_owned)
 static inline void mem_free_owned(void *p)
@@ -53,9 +55,10 @@ static inline void mem_free_owned(void *p)
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */
 void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
-/* The same for a table that is filled at once, in no order. A page that is read
- * before it is written costs two faults, the second of which interrupts all
- * threads: of an ingest of 200,000 distinct stacks, 47 ms of 570. */
+/* Like mem_new(), for a table that is filled at once, in random order. A page
+ * that is read before it is written costs two faults, the second of which
+ * interrupts all threads: 47 ms of 570 in an ingest of 200,000 distinct
+ * stacks. */
 void *mem_new_table(size_t n, size_t size)
 	__attribute__((malloc, returns_nonnull));
 /* Return array p, or a larger one in its place, or a new one if p is NULL, with
@@ -74,14 +77,12 @@ static inline void *mem_grow_to(void *p, size_t *cap, size_t need, size_t size)
  * Returns a pointer to it. Evaluates its arguments more than once; what is
  * assigned to the item must not refer to p, n or cap. */
 #define mem_add(p, n, cap) (mem_grow(p, cap, (size_t)(n) + 1), &(p)[(n)++])
-/* Returns the index of an item that is not in use: one of the n_free in `free`,
- * which it leaves, or that of a new one. Evaluates its arguments more than
- * once.
- */
+/* Returns the index of an unused item: one taken from the n_free in `free`, or
+ * that of a new item. Evaluates its arguments more than once. */
 #define mem_reuse(p, n, cap, free, n_free)                                     \
 	((n_free) ? (free)[--(n_free)]                                         \
 		  : ((void)mem_add(p, n, cap), (uint32_t)((n)-1)))
-/* Appends `more` bytes to array p of bytes, which has n. */
+/* Appends `more` bytes to the byte array p, which has n bytes. */
 #define mem_append(p, n, cap, data, more)                                      \
 	(mem_grow(p, cap, (n) + (more)), memcpy((p) + (n), (data), (more)),    \
 	 (n) += (more))
@@ -97,20 +98,22 @@ static inline void *mem_reach_to(void *p, size_t *n, size_t *cap, size_t need,
 /* The same, assigned to p. */
 #define mem_reach(p, n, cap, need)                                             \
 	((p) = mem_reach_to((p), &(n), &(cap), (need), sizeof(*(p))))
-/* Returns a pointer to item i of such an array, which has it then. As with
- * mem_add(), what is assigned to the item must not refer to p, n or cap. */
+/* Returns a pointer to item i of an array, which is extended as by mem_reach().
+ * As with mem_add(), what is assigned to the item must not refer to p, n or
+ * cap. */
 #define mem_at(p, n, cap, i) (mem_reach(p, n, cap, (size_t)(i) + 1), &(p)[i])
-/* Return a copy of s (NULL if s is NULL); of n bytes, followed by a 0. */
+/* Return a copy, to be freed: mem_strdup() of s (NULL if s is NULL); mem_dup()
+ * of n bytes, followed by a 0. */
 char *mem_strdup(const char *s);
 void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));
 
-/* Returns p, which a library allocated, and which is not NULL. */
+/* Returns p, which a library allocated. Ends the program if it is NULL. */
 void *mem_must(void *p) __attribute__((returns_nonnull));
 /* A stream into memory. mem_stream_end() closes it and sets *text, to be freed,
- * and *len, unless that is NULL: nothing is missing then. */
+ * and *len unless that is NULL. The text is always complete. */
 FILE *mem_stream(char **text, size_t *len) __attribute__((returns_nonnull));
 void mem_stream_end(FILE *f);
-/* Returns the text, to be freed. */
+/* Returns the formatted text, to be freed. */
 char *mem_printf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), returns_nonnull));
 
@@ -124,8 +127,8 @@ struct arena_chunk {
 	size_t used, size;
 	_Alignas(16) unsigned char data[];
 };
-/* arena_take() of n bytes, a multiple of 8, where the last chunk has no room.
- */
+/* The slow path of arena_take(): n bytes, a multiple of 8, if the last chunk
+ * has no room. */
 void *arena_take_chunk(struct arena *a, size_t n)
 	__attribute__((returns_nonnull));
 /* Returns n bytes, 8-byte aligned and not zeroed. */
@@ -143,8 +146,8 @@ static inline void *arena_take(struct arena *a, size_t n)
 char *arena_strdup(struct arena *a, const char *s);
 /* Returns a copy of n bytes with a final 0. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
-/* Returns x, the character, y. */
+/* Returns the text x, the character, the text y. */
 char *arena_join(struct arena *a, const char *x, char between, const char *y);
 void arena_release(struct arena *a);
-/* Frees the objects, and keeps memory for the next ones. */
+/* Frees the objects, but keeps memory for new ones. */
 void arena_clear(struct arena *a);

@@ -1,5 +1,5 @@
-/* now.h - the time: of the wall, and one that only goes on, for how long
- * something takes and may take. */
+/* now.h - reads clocks: wall time, and monotonic time for durations and
+ * timeouts. */
 #pragma once
 #include <stdint.h>
 #include <time.h>

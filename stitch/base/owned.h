@@ -1,5 +1,5 @@
-/* owned.h - files that are closed where the scope of a variable ends: the
- * macros stand after its name, as OWNED of mem.h. errno stays. */
+/* owned.h - closes files at the end of a variable's scope: the macros follow
+ * its name, like OWNED of mem.h. errno is kept. */
 #pragma once
 #include <dirent.h>
 #include <errno.h>

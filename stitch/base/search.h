@@ -1,15 +1,15 @@
-/* search.h - the order of numbers, and binary search in anything sorted. */
+/* search.h - comparison of numbers, sorting, and binary search. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of two numbers: -1, 0 or 1. Functions for qsort() join several with
- * ?:. Evaluates its arguments twice. */
+/* Compares two numbers: -1, 0 or 1. Functions for qsort() join several with ?:.
+ * Evaluates its arguments twice. */
 #define compare_numbers(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* Of up to six fields of x and y, the first in which they differ. */
+/* Compares x and y by the first of up to six fields in which they differ. */
 #define COMPARE_1(f) compare_numbers(x->f, y->f)
 #define COMPARE_2(f, ...) COMPARE_1(f) ?: COMPARE_1(__VA_ARGS__)
 #define COMPARE_3(f, ...) COMPARE_1(f) ?: COMPARE_2(__VA_ARGS__)
@@ -36,8 +36,7 @@
 	}                                                                      \
 	static int name(const void *a, const void *b)
 
-/* The same for sort_items_by(): the order of x and y also depends on `of`, what
- * that gives to it. */
+/* The same for sort_items_by(): the expression may also use `of`, its `arg`. */
 #define COMPARE_FUNCTION_OF(name, type, given, order)                          \
 	static int name(const void *a, const void *b, void *arg)               \
 	{                                                                      \
@@ -49,9 +48,9 @@
 	}                                                                      \
 	static int name(const void *a, const void *b, void *arg)
 
-/* The same as COMPARE_FUNCTION() by numbers: by the first field, equal ones by
- * the next one, up to six. With the second one, those with the largest `size`
- * come first. */
+/* Like COMPARE_FUNCTION(), by up to six fields that are numbers: the first,
+ * then the next if equal. COMPARE_LARGEST_BY() puts items with the largest
+ * `size` first. */
 #define COMPARE_BY(name, type, ...)                                            \
 	COMPARE_FUNCTION(name, type, COMPARE_FIELDS(__VA_ARGS__))
 #define COMPARE_LARGEST_BY(name, type, size, ...)                              \
@@ -59,7 +58,7 @@
 			 compare_numbers(y->size, x->size)                     \
 				 ?: COMPARE_FIELDS(__VA_ARGS__))
 
-/* Order plain numbers, and texts, for qsort() and bsearch(). */
+/* Compare numbers, and texts, for qsort() and bsearch(). */
 static inline int compare_u32(const void *a, const void *b)
 {
 	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
@@ -81,8 +80,8 @@ static inline int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorts n items, of which there may be none: qsort() needs an array even then.
- * The second one gives `arg` to compare(). Both evaluate n twice. */
+/* Sort n items; n may be 0, for which qsort() would still need an array.
+ * sort_items_by() passes `arg` to compare(). Both evaluate n twice. */
 #define sort_items(item, n, compare)                                           \
 	((n) > 0 ? qsort(item, n, sizeof(*(item)), compare) : (void)0)
 #define sort_items_by(item, n, compare, arg)                                   \

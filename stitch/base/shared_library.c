@@ -1,4 +1,4 @@
-/* shared_library.c - loads a library when it is used. */
+/* shared_library.c - loads a library at its first use. */
 #include "stitch/base/shared_library.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ int shared_library_load(const struct shared_library *l, struct err *err)
 	for (size_t i = 0; !lib && l->names[i]; i++) {
 		lib = dlopen(l->names[i], RTLD_NOW);
 		why = lib ? NULL : dlerror();
-		/* it is there, and something else is wrong */
+		/* the library exists, but cannot be loaded */
 		if (why && !strstr(why, strerror(ENOENT)))
 			return err_set(err, ERR_IO, "%s %s: %s", l->use,
 				       l->names[0], why);

@@ -1,4 +1,4 @@
-/* shared_library.h - loads a library when it is used: linked, it would take
+/* shared_library.h - loads a library at its first use: linking it would cost
  * time at each start of the program. */
 #pragma once
 #include <stddef.h>
@@ -6,16 +6,17 @@
 struct err;
 
 struct shared_library {
-	const char *use;	  /* for messages: "a server is asked by" */
-	const char *const *names; /* of its file, up to NULL; the usual first */
-	const char *package;	  /* of Debian, for messages */
+	const char *use; /* its use, for messages: "a server is asked by" */
+	const char *const *names; /* names of its file, the usual one first,
+				     ended by NULL */
+	const char *package;	  /* name of Debian's package, for messages */
 	const char *const *functions;
 	size_t n;    /* functions */
-	void *calls; /* a pointer to each of them, NULL until it is loaded */
+	void *calls; /* array of pointers to these functions, NULL until loaded
+		      */
 };
 
 /* Loads the library once, until the program ends, and sets `calls` to its
- * functions; not for several threads at a time. Returns 0, or -1 and *err:
- * ERR_USAGE if it is not installed or too old, ERR_IO if it cannot be loaded.
- */
+ * functions. Not thread-safe. Returns 0, or -1 and *err: ERR_USAGE if it is not
+ * installed or too old, ERR_IO if it cannot be loaded. */
 int shared_library_load(const struct shared_library *l, struct err *err);

@@ -43,7 +43,8 @@ static inline uint64_t multiply_fold(uint64_t a, uint64_t b)
 	return m.lo ^ m.hi;
 }
 
-/* Hashes that differ in their low bits only are neighbours. */
+/* Returns the home slot of a hash. Hashes that differ only in their low bits
+ * get adjacent slots. */
 static inline size_t table_home(const struct table *t, uint64_t hash)
 {
 	uint64_t high = hash >> HASH_NEAR_BITS ^ hash_secret[0];
@@ -137,7 +138,8 @@ uint64_t hash_pair(uint64_t a, uint64_t b)
 	return multiply_fold(a ^ hash_secret[2], b ^ hash_secret[3]);
 }
 
-/* Two chains of products, because each product waits for the one before. */
+/* Uses two chains of products, because each product waits for the previous
+ * one. */
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed)
 {
 	uint64_t h = seed ^ hash_secret[0];

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hash and id stand together, so that an uncached slot costs one cache miss. */
+/* Hash and id are adjacent, so that an uncached slot costs one cache miss. */
 struct table_slot {
 	uint64_t hash;
 	uint32_t id; /* id + 1; 0 is an empty slot */
@@ -25,7 +25,7 @@ struct table {
 
 typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 
-/* Of up to five fields of x and y, whether all are equal. */
+/* True if up to five fields of x and y are all equal. */
 #define SAME_1(f) x->f == y->f
 #define SAME_2(f, ...) SAME_1(f) && SAME_1(__VA_ARGS__)
 #define SAME_3(f, ...) SAME_1(f) && SAME_2(__VA_ARGS__)
@@ -33,9 +33,9 @@ typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 #define SAME_5(f, ...) SAME_1(f) && SAME_4(__VA_ARGS__)
 #define SAME_OF(f1, f2, f3, f4, f5, same, ...) same
 
-/* Defines the table_same_fn `name`: whether x, a member of the owner such as
- * item[id], is what y, a key of a type, stands for. A semicolon follows, as
- * with COMPARE_BY(). */
+/* Defines the table_same_fn `name`: the expression `same` tells whether x, a
+ * member of the owner such as item[id], matches y, a key of a type. A semicolon
+ * follows, as with COMPARE_BY(). */
 #define SAME_FUNCTION(name, of, member, type, same)                            \
 	static bool name(const void *owner, uint32_t id, const void *key)      \
 	{                                                                      \
@@ -47,13 +47,13 @@ typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 	}                                                                      \
 	static bool name(const void *owner, uint32_t id, const void *key)
 
-/* The same by numbers: whether all these fields are equal. */
+/* The same with all these fields equal. */
 #define SAME_BY(name, of, member, type, ...)                                   \
 	SAME_FUNCTION(name, of, member, type,                                  \
 		      SAME_OF(__VA_ARGS__, SAME_5, SAME_4, SAME_3, SAME_2,     \
 			      SAME_1, 0)(__VA_ARGS__))
 
-/* All zeros is an empty table. */
+/* Frees a table's memory. All zeros is an empty table. */
 void table_release(struct table *t);
 /* Returns the id of the entry that has this hash and for which same() returns
  * true, or TABLE_NONE. If same is NULL, the hash alone decides. */
@@ -81,7 +81,7 @@ static inline uint32_t table_find_or_add(struct table *t, uint64_t hash,
 /* Removes the entry with this hash and id. Returns false if there is none. */
 bool table_remove(struct table *t, uint64_t hash, uint32_t id);
 
-/* A bijection: equal results mean equal inputs. */
+/* Hashes a number. A bijection: equal results mean equal inputs. */
 static inline uint64_t hash_u64(uint64_t x)
 {
 	x ^= x >> 32;
@@ -91,15 +91,15 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ (x >> 32);
 }
 
-/* The same of two numbers. */
+/* Hashes two numbers, also a bijection. */
 static inline uint64_t hash_u32s(uint32_t a, uint32_t b)
 {
 	return hash_u64((uint64_t)a << 32 | b);
 }
 
-/* Numbers that count up, and come in about this order, are better not hashed at
- * all: those that differ in these bits only are neighbours in a table, so that
- * one cache miss serves several of them. */
+/* Numbers that count up, and come in about this order, are better used
+ * unhashed: those that differ only in these low bits are adjacent in a table,
+ * so that one cache miss serves several. */
 #define HASH_NEAR_BITS 3
 
 /* Hashes for tables only. Results differ between processes, so that no one can

@@ -1,4 +1,4 @@
-/* text_out.c - text that is put together in a buffer of fixed size. */
+/* text_out.c - builds text in a buffer of fixed size. */
 #include "stitch/base/text_out.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* text_out.h - text that is put together in a buffer of fixed size. */
+/* text_out.h - builds text in a buffer of fixed size. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +11,6 @@ struct text_out {
 	bool cut; /* something did not fit */
 };
 
-/* Appends as much as fits. */
+/* Appends as much as fits; sets `cut` if something did not. */
 void text_out_add(struct text_out *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));

@@ -17,7 +17,8 @@ static pthread_mutex_t works_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread_work works[THREAD_KINDS];
 static size_t n_works;
 
-/* Called with the lock held. Returns NULL for one kind too many. */
+/* Returns the sums of a kind, which may be new; NULL if there are THREAD_KINDS
+ * others. Call it with the lock held. */
 static struct thread_work *works_of(const char *kind)
 {
 	size_t i = 0;
@@ -37,7 +38,7 @@ static void *thread_run(void *arg)
 	const int64_t start = now_ns();
 
 	free(arg);
-	/* by the thread itself, for which no file is opened */
+	/* the thread names itself, which needs no file in /proc */
 	pthread_setname_np(pthread_self(), b.kind);
 	void *ret = b.fn(b.arg);
 

@@ -1,4 +1,4 @@
-/* turns.h - which stream of a capture, or which capture, is next: a heap of
+/* turns.h - finds the next stream of a capture, or the next capture: a heap of
  * those that have an item, the earliest first. */
 #pragma once
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct turn {
-	uint64_t time; /* of the stream's next item */
+	uint64_t time; /* time of the stream's next item */
 	uint32_t stream;
 };
 
@@ -15,7 +15,8 @@ static inline bool turn_is_earlier(const struct turn *a, const struct turn *b)
 	return a->time != b->time ? a->time < b->time : a->stream < b->stream;
 }
 
-/* Puts `at` where the turn i of n was, or below. */
+/* Replaces turn i of a heap of n turns by `at`, and moves it down to its
+ * place. */
 static inline void turns_put(struct turn *heap, size_t n, size_t i,
 			     struct turn at)
 {

@@ -1,4 +1,5 @@
-/* utf8.c - decodes UTF-8 in names from captures, and says what may be shown. */
+/* utf8.c - decodes UTF-8 in names from captures, and decides which characters
+ * may be shown. */
 #include "stitch/base/utf8.h"
 
 size_t utf8_char(const char *s, size_t len, uint32_t *c)

@@ -1,4 +1,5 @@
-/* utf8.h - decodes UTF-8 in names from captures, and says what may be shown. */
+/* utf8.h - decodes UTF-8 in names from captures, and decides which characters
+ * may be shown. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* wide.h - products of two numbers of 64 bits, all 128 bits of them: shifted,
- * divided, compared.
+/* wide.h - the 128-bit products of two 64-bit numbers: shifted, divided,
+ * compared.
  *
  * Compilers for 32-bit machines have no __int128. There the products are made
  * of halves, and divided bit by bit. */
@@ -72,7 +72,7 @@ static inline struct wide wide_add(struct wide v, uint64_t n)
 	return v;
 }
 
-/* Returns bits n to n + 63; n is less than 128. */
+/* Returns bits n to n + 63 of v; n is less than 128. */
 static inline uint64_t wide_shift(struct wide v, unsigned int n)
 {
 	if (n >= 64)
@@ -80,7 +80,7 @@ static inline uint64_t wide_shift(struct wide v, unsigned int n)
 	return n ? v.hi << (64 - n) | v.lo >> n : v.lo;
 }
 
-/* Returns the same bits of the product of numbers with signs. */
+/* Returns bits n to n + 63 of the product of two signed numbers. */
 static inline uint64_t wide_shift_signed(int64_t a, int64_t b, unsigned int n)
 {
 	struct wide v = wide_mul((uint64_t)a, (uint64_t)b);

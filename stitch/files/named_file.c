@@ -12,12 +12,13 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* Not in the linux/magic.h of every release. */
+/* These are not in every release's linux/magic.h. */
 #define CONFIGFS_TYPE 0x62656570
 #define FUSECTL_TYPE 0x65735543
 
-/* Returns whether the kernel makes up the files of this file system. Reading
- * one may take for ever, change something, or tell what no program holds. */
+/* Returns whether the kernel generates the files of this file system. Reading
+ * one may block, change something, or return data that is not a program's
+ * file. */
 static bool named_file_is_kernels(int fd)
 {
 	static const uint32_t type[] = {
@@ -35,8 +36,8 @@ static bool named_file_is_kernels(int fd)
 	return any_where(ARRAY_SIZE(type), i, (uint32_t)fs.f_type == type[i]);
 }
 
-/* Opens for reading what a descriptor of O_PATH refers to. Without /proc the
- * path is opened again, and must still be the same file. */
+/* Opens the file of an O_PATH descriptor for reading. Without /proc the path is
+ * opened again, and must still be the same file. */
 static int named_file_reopen(int place, const char *path, const struct stat *st)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

@@ -1,4 +1,4 @@
-/* new_file.c - files that get their name when they are complete. */
+/* new_file.c - writes files that get their name when they are complete. */
 #include "stitch/files/new_file.h"
 
 #include <dirent.h>
@@ -18,16 +18,17 @@
 #define TEMPS_MAX 8
 #define JOURNAL "-journal"
 
-/* mem.c ends the program when memory is exhausted, and a signal does, so
- * nothing else can. A child process does not own the names of its parent. */
+/* Names of temporary files, removed at exit: mem.c or a signal may end the
+ * program without its cleanup. A child process does not own the names of its
+ * parent. */
 static char *new_file_temps[TEMPS_MAX];
 static pid_t new_file_owner;
-/* The thread that ends the program may not be the one that makes files: it
- * takes the lock, and keeps it. */
+/* The thread that ends the program may be another one than that which makes
+ * files; it takes the lock and keeps it. */
 static pthread_mutex_t new_file_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/* SQLite keeps a journal next to the file while it copies into it: its name is
- * after that of the file. */
+/* Removes a temporary file and its journal, which SQLite keeps next to it; the
+ * journal's name is stored after that of the file. */
 static void new_file_unlink(const char *temp)
 {
 	unlink(temp);
@@ -49,8 +50,8 @@ static void new_file_at_exit(void)
 	new_file_unlink_all();
 }
 
-/* Without the lock a name may be freed by another thread meanwhile: the next
- * run removes the file then. */
+/* Without the lock another thread may free a name meanwhile; then the next run
+ * removes the file. */
 void new_file_abandon(void)
 {
 	if (getpid() != new_file_owner)
@@ -74,8 +75,8 @@ static void new_file_forget(char *temp)
 	free(temp);
 }
 
-/* Returns the process in ".PID-N.tmp" or its journal; 0 if text is nothing like
- * that. */
+/* Returns the process in ".PID-N.tmp" or the name of its journal; 0 for any
+ * other text. */
 static pid_t new_file_pid(const char *text)
 {
 	char *end;
@@ -102,7 +103,7 @@ bool new_file_has_ended(pid_t pid)
 
 	FILE *f = fopen(text, "re");
 
-	/* its name, in parentheses, may have any characters */
+	/* the process's name, in parentheses, may have any characters */
 	if (f && fgets(text, sizeof(text), f))
 		state = strrchr(text, ')');
 	if (f)
@@ -150,8 +151,9 @@ static char *new_file_folder(const char *path)
 	return dir;
 }
 
-/* The folder in which no run had left anything when this process listed it. It
- * is not listed again for each of the thousands of files that follow makes. */
+/* The last folder that this process listed and found without files of dead
+ * runs. It is not listed again for each of the thousands of files that 'follow'
+ * makes. */
 static struct {
 	pid_t by;
 	dev_t dev;
@@ -220,14 +222,15 @@ int new_file_flush_folder(const char *path)
 	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	int error = fd >= 0 && new_file_flush(fd) ? errno : 0;
 
-	/* one that cannot be read cannot be waited for */
+	/* a folder that cannot be read cannot be synced */
 	if (fd >= 0)
 		close(fd);
 	errno = error;
 	return error ? -1 : 0;
 }
 
-/* Links need /proc: linkat() of a descriptor itself takes a privilege. */
+/* Gives an open file a name, through /proc: linkat() of the descriptor itself
+ * needs a privilege. */
 static int new_file_link(int fd, const char *as)
 {
 	char link[32];
@@ -351,7 +354,7 @@ static int new_file_open_temp(struct new_file *nf)
 static int new_file_begin(struct new_file *nf, struct err *err)
 {
 	struct stat st = { 0 };
-	/* what the path names, with links resolved; NULL: nothing yet */
+	/* the path with links resolved; NULL: the file does not exist */
 	char *target = stat(nf->shown, &st) ? NULL : realpath(nf->shown, NULL);
 
 	nf->path = target ? target : mem_strdup(nf->shown);
@@ -362,7 +365,7 @@ static int new_file_begin(struct new_file *nf, struct err *err)
 		return new_file_refuse(nf->shown, EEXIST, err);
 	if (target && faccessat(AT_FDCWD, nf->path, W_OK, AT_EACCESS))
 		return new_file_refuse(nf->shown, errno, err);
-	/* a link that leads to nothing yet: what it names is made */
+	/* a dangling link: its target is created */
 	bool dangling = !target && !lstat(nf->shown, &st);
 
 	if (!dangling && !new_file_open_temp(nf)) {
@@ -425,7 +428,7 @@ int new_file_finish(struct new_file *nf, struct err *err)
 		return new_file_refuse(nf->shown, errno ? errno : EIO, err);
 	if (new_file_flush(nf->fd))
 		return new_file_refuse(nf->shown, errno, err);
-	/* NFS tells at each close what could not be written */
+	/* NFS reports write errors at each close */
 	int last = dup(nf->fd);
 	if (last >= 0 && close(last))
 		return new_file_refuse(nf->shown, errno, err);

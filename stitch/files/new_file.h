@@ -1,4 +1,4 @@
-/* new_file.h - files that get their name when they are complete.
+/* new_file.h - writes files that get their name when they are complete.
  *
  * Whatever happens - a full disk, no memory, a signal - the old file stays as
  * it is, or the new one is whole. Until then the bytes are in a file without a
@@ -16,14 +16,14 @@
 struct err;
 struct new_file;
 
-/* Whether bytes are waited for: without that, a crash of the machine may leave
- * an empty file. It is so from the start. */
+/* Set and return whether files are synced to disk, which is the default:
+ * without it, a crash of the machine may leave an empty file. */
 void new_file_wait(bool wait);
 bool new_file_waits(void);
 /* Waits until the bytes of a file are on the disk. Returns 0, or -1 and errno;
- * a file system that cannot tell is no failure. */
+ * a file system without this operation is no failure. */
 int new_file_flush(int fd);
-/* The same for the folder in which a path is. */
+/* The same for the folder that contains a path. */
 int new_file_flush_folder(const char *path);
 
 /* Begins a regular file; an existing one keeps its mode and, if possible, its
@@ -46,15 +46,16 @@ void new_file_free(struct new_file *nf);
  * runs. Returns its name, for new_file_drop() or new_file_place(), or NULL and
  * errno. The reader of the name must lock the file soon, as SQLite does. */
 char *new_file_temp(const char *path, mode_t mode);
-/* Returns whether a process has ended. It is there until its parent asks for
- * its status: in a container whose first process never asks, for ever. */
+/* Returns whether a process has ended. A zombie counts as ended: it stays until
+ * its parent asks for its status, which the first process of a container may
+ * never do. */
 bool new_file_has_ended(pid_t pid);
-/* Returns true if a file or folder is called `name` because a process that is
- * gone made it for `base`. This says nothing about other machines and pid
- * namespaces: its owner holds a lock on it. */
+/* Returns true if `name` is that of a file or folder which an ended process
+ * made for `base`. Processes of other machines and pid namespaces are not
+ * visible, but hold a lock on their file. */
 bool new_file_owner_is_gone(const char *name, const char *base);
-/* Returns the same of a file in an open folder, if no process locks it either.
- */
+/* Returns the same for a file in an open folder, and that no process locks
+ * it. */
 bool new_file_is_left(int dir, const char *name, const char *base);
 /* Removes all files of this process that did not get their names, before it
  * ends. Safe in a signal handler. */

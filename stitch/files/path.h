@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 /* Returns what follows the last '/' of path; path itself if there is none, or
- * if it is what Linux shows of a file outside of all mounts. */
+ * if it is "/ (deleted)", which Linux shows for a file outside all mounts. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,4 +1,5 @@
-/* path_files.c - at which paths a capture has mapped more than one file. */
+/* path_files.c - finds the paths from which a capture has mapped more than one
+ * file. */
 #include "stitch/files/path_files.h"
 
 #include "stitch/base/intern.h"
@@ -15,10 +16,10 @@ struct path_files {
 	uint32_t last; /* most processes map the same few files in turn */
 };
 
-/* Returns whether two records prove that they are of two files. Of a file
- * system without a disk, such as an overlay or btrfs, /proc and the kernel's
- * own records may have two devices and inodes for one file. Only the latter
- * have a generation. */
+/* Returns whether two records prove two different files. On a file system
+ * without a device of its own, such as an overlay or btrfs, /proc and the
+ * kernel's records may have different devices and inodes for one file. Only the
+ * kernel's records have a generation. */
 static bool path_file_differs(const struct path_file *a,
 			      const struct path_file *b)
 {

@@ -1,8 +1,9 @@
-/* path_files.h - at which paths a capture has mapped more than one file.
+/* path_files.h - finds the paths from which a capture has mapped more than one
+ * file.
  *
- * A recorder that reads a build-id from a path reads that of one file. Where
- * two were mapped from the path, as while a library was replaced or in two
- * mount namespaces, its owner is not known. */
+ * A recorder that reads a build-id from a path reads that of one file. If two
+ * were mapped from the path, because a library was replaced or in two mount
+ * namespaces, it is not known which one has that build-id. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +18,13 @@ struct path_file {
 	uint64_t ino, gen;
 };
 
-/* Adds a file; makes *pf if it is NULL. Nothing is added without an inode, or
- * for what has no path. */
+/* Adds a file; allocates *pf if it is NULL. Does nothing without an inode or a
+ * path. */
 void path_files_add(struct path_files **pf, const char *path, size_t len,
 		    const struct path_file *f);
 /* Returns whether two files were mapped from the path. pf may be NULL. */
 bool path_files_several(const struct path_files *pf, const char *path);
-/* Returns whether two of them had one inode, of another generation each. */
+/* Returns whether two of these files had the same inode, with different
+ * generations. */
 bool path_files_reused(const struct path_files *pf, const char *path);
 void path_files_free(struct path_files *pf);

@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes n bytes where fd is, or at offset off of its file. A signal, or a
- * write of a part, is no failure: the rest is written. Returns 0, or -1 and
- * errno; then a part may be written. A system that takes no byte and gives no
- * reason has no space: ENOSPC. */
+/* Write n bytes at the current position of fd, or at offset off. An interrupted
+ * or partial write is no failure: the rest is written. Return 0, or -1 and
+ * errno; then some bytes may be written. A write that takes no byte without an
+ * error counts as ENOSPC. */
 int write_all(int fd, const void *buf, size_t n);
 int write_all_at(int fd, const void *buf, size_t n, uint64_t off);

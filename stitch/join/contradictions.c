@@ -61,8 +61,9 @@ static bool is_in_order(const struct session *se, const struct cookie_entry *e,
 	       half->time != TIME_NONE && se->cookies == COOKIES_PERF;
 }
 
-/* That never happens in captures of the kernel, even with losses. Clocks of
- * CPUs may differ a little, unless all records are of one CPU. */
+/* A record of a cookie that is over never happens in captures of the kernel,
+ * even with losses. Clocks of CPUs may differ a little, unless all records are
+ * from one CPU. */
 bool contradiction_is_over(const struct contradictions *k,
 			   const struct cookie_entry *e,
 			   const struct session *se,
@@ -87,18 +88,18 @@ bool contradiction_is_over(const struct contradictions *k,
 				   &swap);
 		return true;
 	}
-	/* The chain of a cookie that has none is its own at any time. */
+	/* A cookie without a chain may get its chain at any time. */
 	if (e->end != END_COOKIE || e->closed_at == TIME_NONE ||
 	    half->time <= e->closed_at || (!half->event && !e->has_chain) ||
 	    (!one_clock &&
 	     saturating_apart(half->time, e->closed_at) <= CLOCKS_NS))
 		return false;
-	/* What closed it may be older, if clocks differ. */
+	/* The record that closed the cookie may be older, if clocks differ. */
 	if (!one_clock && !e->has_chain &&
 	    saturating_apart(e->closed_at, e->last_time) <= CLOCKS_NS)
 		return false;
-	/* Clocks explain it if they put the half after what closed the cookie,
-	 * or the whole stay in front of that. */
+	/* Clocks explain it if they moved the half after the record that closed
+	 * the cookie, or the whole stay before that. */
 	uint64_t by = clocks_between(e->closed_at, half->time);
 	uint64_t stay = clocks_between(e->first_time, e->closed_at);
 	const struct join_clocks swap = {
@@ -119,9 +120,9 @@ bool contradiction_is_early(const struct join_chain *c, int64_t asked,
 	       (c->cpu == cpu || saturating_apart(asked, c->time) > CLOCKS_NS);
 }
 
-/* A cookie that was seen before comes back, so long after it that nothing of it
- * is known. If it was the thread's own, all cookies that are known of the
- * thread are newer, and clocks must have swapped it with all of them. */
+/* Reports a cookie that comes back so long after it was seen that nothing is
+ * known about it. If it was the thread's own, all known cookies of the thread
+ * are newer, and clocks must have swapped it with all of them. */
 static void contradiction_again(const struct contradictions *k,
 				const struct join_past *past,
 				const struct join_half *half)

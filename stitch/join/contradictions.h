@@ -14,8 +14,8 @@ struct join_chain;
 struct join_task;
 struct session;
 
-/* What clocks explain a finding: those of its CPU and of these (-1: none), if
- * they differ by this much; UINT64_MAX: none. */
+/* The clocks that may explain a finding: those of its CPU and of `cpu` (-1:
+ * none), if they differ by `by` ns; UINT64_MAX: none do. */
 struct join_clocks {
 	uint64_t by;
 	int32_t cpu[2];
@@ -30,7 +30,7 @@ struct contradictions {
 	void *arg;
 };
 
-/* A sample or a chain, as the one that may contradict what was known. */
+/* A sample or a chain that may contradict earlier records. */
 struct join_half {
 	uint16_t source;
 	int32_t cpu; /* -1: unknown */
@@ -40,23 +40,23 @@ struct join_half {
 	bool late;			 /* newer records were read before */
 };
 
-/* Outputs a finding about the half, which clocks do not explain; it contradicts
- * a record at `since`. */
+/* Outputs a finding that clocks cannot explain: the half contradicts a record
+ * at `since`. */
 void contradiction_found(const struct contradictions *k, enum rule_number rule,
 			 const struct join_half *half, int64_t since);
-/* Returns whether the cookie was over, by a newer one of its thread, when this
- * half was made; then that is a finding. */
+/* Returns whether a newer cookie of the thread had ended this cookie when the
+ * half was made; reports that as a finding. */
 bool contradiction_is_over(const struct contradictions *k,
 			   const struct cookie_entry *e,
 			   const struct session *se,
 			   const struct join_half *half);
-/* Returns whether a chain was certainly made before its nonce was asked for, at
- * that time and CPU: clocks of CPUs may differ a little, as those of ftrace's
- * default clock do. */
+/* Returns whether a chain was certainly made before its nonce was requested, at
+ * that time and on that CPU: clocks of CPUs may differ a little, as those of
+ * ftrace's default clock do. */
 bool contradiction_is_early(const struct join_chain *c, int64_t asked,
 			    int32_t cpu);
-/* Other cookies of a thread, if it had as many as are kept; NULL: it had
- * fewer. */
+/* The oldest and newest kept cookie of a thread; NULL: it had fewer than are
+ * kept. */
 struct join_past {
 	const struct cookie_entry *oldest, *newest;
 };

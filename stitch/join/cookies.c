@@ -55,9 +55,10 @@ static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
 	return cookie_is_same(owner, id, key) && e->tid == k->tid;
 }
 
-/* Cookies that follow each other have equal hashes: cookies_bucket() tells them
- * apart. hash_u64() mixes the product of hash_pair(), whose low bits alone put
- * cookies that count up into few buckets for one secret key of a hundred. */
+/* Returns the key of a cookie. Consecutive cookies have equal hashes:
+ * cookies_bucket() spreads them. hash_u64() mixes the product of hash_pair(),
+ * whose low bits alone put cookies that count up into few buckets for one
+ * secret key in a hundred. */
 struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
 				bool nonce)
 {
@@ -71,13 +72,13 @@ struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
 	};
 }
 
-/* Cookies count up, in the upper half if the kernel makes them (a CPU is in the
- * lower) and often in the lower if a program does. Those that follow each other
- * have neighbouring buckets, so that one cache miss serves several: without
- * that, misses took 5 % of an ingest with many requests. No more than NEAR
- * cookies of a line have equal hashes. Those that count up by more than NEAR
- * are spread by h >> 60 over all neighbours: a million of them took a quarter
- * longer. */
+/* Returns the bucket of a cookie. Cookies count up, in the upper half if the
+ * kernel makes them (the lower half has the CPU) and often in the lower if a
+ * program does. Consecutive cookies have adjacent buckets, so that one cache
+ * miss serves several: without that, misses took 5 % of an ingest with many
+ * requests. No more than NEAR cookies of a line have equal hashes. Those that
+ * count up by more than NEAR are spread by h >> 60 over all neighbours: a
+ * million of them took a quarter longer. */
 static uint32_t *cookies_bucket(const struct cookies *cs, uint64_t cookie,
 				uint64_t h)
 {
@@ -132,7 +133,7 @@ static uint32_t cookies_find_tid(const struct cookies *cs, struct cookie_key k,
 	return i == TABLE_NONE ? 0 : i;
 }
 
-/* A thread that is unhashed has tid -1; then the cookie alone decides. */
+/* An unhashed thread has tid -1; then the cookie alone decides. */
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key)
 {
 	uint32_t i = cookies_find_head(cs, key);

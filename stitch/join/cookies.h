@@ -16,7 +16,7 @@
 
 struct cookie_entry {
 	uint64_t cookie;
-	uint64_t hash; /* as in its key */
+	uint64_t hash; /* cookie_key.hash */
 	uint16_t line;
 	bool nonce;
 	int32_t tid;
@@ -34,14 +34,16 @@ struct cookie_entry {
 	uint32_t first, last;
 	uint32_t n_events; /* number of samples that got the chain */
 	bool has_chain, has_mark;
-	bool sealed; /* no record finds it any more */
-	bool listed; /* by cookies_list(), between these; 0: none */
+	bool sealed; /* later records do not find this entry */
+	bool listed; /* it is in a list of cookies_list(), between these
+			entries; 0: none */
 	uint32_t before_it, behind_it;
 	struct join_chain chain;
 	uint32_t chain_execs;
-	int64_t sample_time;  /* time of the first sample */
-	int64_t last_time;    /* time of the last sample */
-	int64_t before;	      /* when its thread was last seen before it */
+	int64_t sample_time; /* time of the first sample */
+	int64_t last_time;   /* time of the last sample */
+	int64_t before; /* time when its thread was last seen before this cookie
+			 */
 	enum request_end end; /* what closed it; 0: still open */
 	int64_t closed_at;    /* time when it was closed */
 	int32_t closed_cpu;   /* CPU of the record that closed it; -1 */
@@ -53,9 +55,10 @@ struct cookies {
 	struct cookie_entry *entry; /* [0] is unused */
 	size_t n, cap;
 	uint32_t free;
-	/* By hash, a head and those of its bucket; 0: none. At least 4 for each
-	 * head. Each request adds and removes one, and removal from a struct
-	 * table moves others: that took 3 % of an ingest with many requests. */
+	/* By hash: the first head of each bucket; 0: none. At least 4 buckets
+	 * for each head. Each request adds and removes a head, and removal from
+	 * a struct table moves others, which took 3 % of an ingest with many
+	 * requests. */
 	uint32_t *bucket;
 	size_t n_bucket, n_head; /* n_bucket: a power of two */
 	struct table by_tid;	 /* all other entries */
@@ -69,7 +72,7 @@ struct cookie_key {
 	int32_t tid;
 	uint16_t line;
 	bool nonce;
-	uint64_t hash; /* of all but the tid */
+	uint64_t hash; /* hash of all other members but the tid */
 };
 
 struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
@@ -79,7 +82,7 @@ struct cookie_key cookie_key_of(uint64_t cookie, int32_t tid, uint16_t line,
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key);
 uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key);
 void cookies_drop(struct cookies *cs, uint32_t i);
-/* The cookie is used again: no later record finds this entry. */
+/* Hides entry i from later records, as its cookie is used again. */
 void cookies_seal(struct cookies *cs, uint32_t i);
 /* Entries in the order in which they were added. 0: none. */
 struct cookie_list {
@@ -87,10 +90,10 @@ struct cookie_list {
 	size_t n;
 };
 
-/* Adds an entry that is in no list; removes one from anywhere. */
+/* Add entry i, which is in no list, at the end; remove it from any place. */
 void cookies_list(struct cookies *cs, struct cookie_list *l, uint32_t i);
 void cookies_unlist(struct cookies *cs, struct cookie_list *l, uint32_t i);
-/* Entry i is read soon. */
+/* Prefetches entry i. */
 static inline void cookies_prefetch(const struct cookies *cs, uint32_t i)
 {
 	const char *p = (const char *)&cs->entry[i];

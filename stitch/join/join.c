@@ -26,8 +26,8 @@ static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
 }
 
-/* perf knows this request, which has its source and tid, and holds its
- * sample. */
+/* Notes that perf holds the sample of this request, whose source and tid are
+ * set. */
 static void pending_requests_hold(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
@@ -76,7 +76,7 @@ static uint32_t pending_requests_new(struct pending_requests *ws)
 	return i;
 }
 
-/* Outputs a request, as its verdict and what perf shows are known. */
+/* Outputs a request whose verdict and perf result are known. */
 static void pending_push_request(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
@@ -107,7 +107,8 @@ static void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 	ws->newest = i;
 }
 
-/* What perf shows is known now. */
+/* Notes that the request's perf result is known; outputs it if it is
+ * decided. */
 static void pending_settle(struct pending_requests *ws, uint32_t i)
 {
 	const struct pending_request *w = &ws->wait[i];
@@ -189,8 +190,8 @@ static bool pending_requests_make_room(struct pending_requests *ws)
 	return !pending_requests_full(ws);
 }
 
-/* The samples of such a chain may have vanished uncounted, or another session
- * asked for the chain. One chain cannot tell these apart. Another session is
+/* A chain without a sample: its samples may have vanished uncounted, or another
+ * session asked for it. One chain cannot tell these apart. Another session is
  * proved by its traces in several threads: a session that samples again and
  * again leaves chains that directly follow each other in a thread. */
 
@@ -206,7 +207,8 @@ struct orphans {
 	struct fact_queue *out;
 	struct orphan *at;
 	size_t n, cap;
-	/* By row id of the thread: whether one of its samples asked. */
+	/* By row id of the thread: whether one of its samples requested a
+	 * stack. */
 	bool *asked;
 	size_t n_asked, cap_asked;
 };
@@ -218,7 +220,7 @@ struct orphans {
 /* Threads that must have orphans which directly follow each other. */
 #define THREADS_MIN 2
 
-/* A sample of the thread asked for a stack. */
+/* Notes that a sample of the thread requested a stack. */
 static void orphans_requested(struct orphans *os, uint32_t thread)
 {
 	*mem_at(os->asked, os->n_asked, os->cap_asked, thread) = true;
@@ -251,7 +253,7 @@ static bool orphans_prove_session(const struct orphans *os, size_t from,
 	return threads >= THREADS_MIN;
 }
 
-/* Gives an orphan its verdict. foreign: another session asked for it. */
+/* Outputs an orphan with its verdict. foreign: another session asked for it. */
 static void orphans_push(struct orphans *os, struct sessions *ss,
 			 const struct orphan *o, bool foreign)
 {
@@ -271,10 +273,9 @@ static void orphans_push(struct orphans *os, struct sessions *ss,
 	} while (se != head);
 }
 
-/* Outputs all that wait, with what is known now. Decides who asked for the
- * orphans so far. If requests of this session lack their chain without a
- * reason, then records vanished, and the samples of the orphans may have
- * vanished as well. */
+/* Decides who asked for the orphans so far, and outputs them all. If requests
+ * of this session lack their chain without a reason, then records vanished, and
+ * the samples of the orphans may have vanished as well. */
 static void orphans_judge(struct orphans *os, struct sessions *ss)
 {
 	sort_items(os->at, os->n, orphan_compare);
@@ -531,8 +532,8 @@ static void join_match_request(struct join *jn, struct cookie_entry *e,
 		wait_for_chain(jn, e, i);
 }
 
-/* The entry has a chain, or another capture brought a copy of it: matches the
- * samples that wait (t NULL: they are matched already). */
+/* Matches the samples that wait for the entry's chain, or for another capture's
+ * copy of it (t NULL: they are matched already). */
 static void join_match_waiting(struct join *jn, struct cookie_entry *e,
 			       const struct join_task *t)
 {
@@ -645,7 +646,8 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 		*fact_queue_add(jn->out) = f;
 }
 
-/* Gives the entry its verdict, as nothing more can follow. */
+/* Outputs the verdicts of an entry to which no more records can belong, and
+ * drops it. */
 static void join_resolve_entry(struct join *jn, uint32_t i)
 {
 	struct cookie_entry *e = join_entry(jn, i);
@@ -707,9 +709,9 @@ static void resolve_lingering(struct join *jn)
 		join_linger_entry(jn, 0);
 }
 
-/* A queued entry that has both halves now is kept as long as others that are
- * complete. Of a thread with many requests at a time, half of all cookies would
- * stay in the queue, and their chains be output long after later ones. */
+/* Moves a queued entry that now has both halves to the ring of complete ones.
+ * Otherwise, for a thread with many requests at a time, half of all cookies
+ * would stay in the queue, and their chains be output long after later ones. */
 static void queue_leave_complete(struct join *jn, uint32_t i)
 {
 	const struct cookie_entry *e = join_entry(jn, i);
@@ -732,7 +734,7 @@ static void join_evict_entry(struct join *jn, uint32_t i)
 		join_linger_entry(jn, i);
 }
 
-/* Notes why and when the entry's chain was due. */
+/* Notes why and when the entry's chain was due, unless it is closed already. */
 static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 			int64_t time, int32_t cpu)
 {
@@ -765,8 +767,8 @@ static void join_remember_entry(struct join *jn, struct join_cookies *line,
 	memmove(line->recent + 1, line->recent,
 		(JOIN_RECENT - 1) * sizeof(*line->recent));
 	line->recent[0] = i;
-	/* tid -1 stands for several tasks, so nothing is known about the last
-	 * one. */
+	/* tid -1 stands for several tasks, so the time of the last one means
+	 * nothing. */
 	if (line->seen && join_entry(jn, i)->tid >= 0)
 		join_entry(jn, i)->before = line->last;
 	join_entry(jn, i)->has_mark = line->has_mark;
@@ -785,8 +787,8 @@ static struct join_cookies *join_task_cookies(struct join_task *task,
 	return nonce ? &task->nonces : &task->cookies;
 }
 
-/* Like cookies_find(), but not for a cookie that was over before: what follows
- * is joined to a chain of its own, or to none. */
+/* Like cookies_find(), but returns 0 for a cookie that was over before: later
+ * records get a new entry. */
 static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
 			       struct join_half *half)
 {
@@ -906,7 +908,8 @@ static bool join_is_copy(struct join *jn, const struct cookie_entry *e,
 	       same_addresses(jn, c->uraw, e->chain.uraw);
 }
 
-/* For perf's rule, a copy counts as the chain it is a copy of. */
+/* Counts a chain for its capture, and for perf's rule, in which a copy counts
+ * like its original. */
 static void count_chain(struct join *jn, const struct join_chain *c,
 			const struct cookie_entry *e)
 {
@@ -959,8 +962,8 @@ bool join_chain(struct join *jn, struct join_task *task,
 			*fact_queue_add(jn->out) = f;
 		} else {
 			/* A second chain for a cookie: perf record wrote it
-			 * twice, or once for each event that listens. Other
-			 * addresses are a conflict. */
+			 * twice, or once for each event that gets deferred
+			 * chains. Other addresses are a conflict. */
 			const struct cookie_entry *e = join_entry(jn, i);
 			struct fact f;
 

@@ -37,8 +37,9 @@ struct join *join_new(struct fact_queue *out, struct losses *ls,
 void join_free(struct join *jn);
 /* Calls fn with each contradiction among cookies. */
 void join_found(struct join *jn, join_found_fn *fn, void *arg);
-/* What is known of a source: a filter removed samples of it (filtered), it has
- * chains of the kernel that are not given to the join (n_chains). */
+/* Returns the session of a source. The caller may set `filtered` (a filter
+ * removed samples) and add to n_chains (kernel chains that the join does not
+ * get). */
 struct session *join_session(struct join *jn, uint16_t source);
 /* Like stitch_together(). */
 void join_together(struct join *jn, uint16_t source, uint16_t first);
@@ -51,24 +52,24 @@ void join_source(struct join *jn, uint16_t source,
 struct join_task *join_task_of(struct join *jn, uint16_t source, uint32_t row,
 			       struct join_task *view);
 
-/* Takes a sample of a thread that asks for its user stack. The request comes as
- * a fact once it is settled: later, mostly. */
+/* Takes a sample that requests a user stack. The request is output as a fact
+ * when it is settled, mostly later. */
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s);
 /* Returns false if another capture recorded the chain before, so that its id is
  * not used. */
 bool join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c);
-/* A sample with a marker but no cookie; a sample whose user stack was taken at
- * once. */
+/* Take a sample with a marker but no cookie, and a sample whose user stack the
+ * kernel took at once. */
 void join_mark(struct join *jn, struct join_task *task,
 	       const struct join_sample *s);
 void join_refused(struct join *jn, const struct join_sample *s);
-/* A sample that waits for nothing: perf outputs it at once. Events come in the
- * order of their ids. */
+/* Takes a sample that waits for no stack: perf outputs it at once. Events must
+ * come in the order of their ids. */
 void join_other(struct join *jn, uint16_t source, uint32_t event);
-/* The thread is removed. end: the time of its end; TIME_NONE: unknown. task:
- * the capture's own state. */
+/* Takes the removal of a thread. end: the time of its end; TIME_NONE: unknown.
+ * task: the capture's own state. */
 void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end);
 /* Sets the time of the source's last record; TIME_NONE: it has no times. Call
@@ -112,11 +113,12 @@ struct pending_requests {
 	struct pending_request *wait; /* [0] is unused */
 	size_t n, cap, used;
 	uint32_t free;
-	uint32_t oldest, newest; /* list of requests with a verdict that are
-				  * still held; 0: none */
+	uint32_t oldest, newest; /* first and last of the requests with a
+				    verdict that perf still holds; 0: none */
 	struct table by_tid;	 /* the first held request of each tid */
-	/* By source: the largest event id that perf has output, of samples that
-	 * it outputs at once too. The caller has it reach each source. */
+	/* By source: the largest event id that perf has output, including
+	 * samples that it outputs at once. The caller makes it large enough for
+	 * each source. */
 	uint32_t *given;
 	size_t n_given, cap_given;
 };

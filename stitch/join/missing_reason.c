@@ -91,8 +91,8 @@ static enum request_verdict why_no_chain(struct losses *ls,
 	return REQ_UNEXPLAINED;
 }
 
-/* The process had to log the stack itself; what it logged before and after
- * tells the reason. A lost stack may have been its first. */
+/* Returns why a process that had to log the stack itself did not: its stacks
+ * before and after show the reason. A lost stack may have been its first. */
 static enum request_verdict why_no_answer(struct losses *ls,
 					  const struct session *se,
 					  const struct cookie_entry *e,

@@ -11,13 +11,14 @@ struct losses;
 struct session;
 struct unwinder_life;
 
-/* Fills verdict, confidence, end, until and loss. se: session of the sample.
- * life: when the nonce's process logged stacks; unused for the kernel's
- * cookies. */
+/* Fills verdict, confidence, end, until and loss of a request without a chain.
+ * se: session of the sample. life: when the nonce's process logged stacks;
+ * unused for the kernel's cookies. */
 void missing_reason_request(struct losses *ls, const struct session *se,
 			    const struct cookie_entry *e,
 			    const struct unwinder_life *life,
 			    struct fact_request *r);
-/* Fills verdict, confidence, from and loss. se: session of the chain. */
+/* Fills verdict, confidence, from and loss of a chain without a sample. se:
+ * session of the chain. */
 void missing_reason_chain(struct losses *ls, const struct session *se,
 			  const struct cookie_entry *e, struct fact_chain *c);

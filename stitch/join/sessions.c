@@ -1,4 +1,4 @@
-/* sessions.c - the captures, and which of them are of one kernel. */
+/* sessions.c - keeps the captures, and which of them are of one kernel. */
 #include "stitch/join/sessions.h"
 
 #include "stitch/base/mem.h"
@@ -61,8 +61,8 @@ void shared_threads_release(struct shared_threads *ps)
 	table_release(&ps->by_row);
 }
 
-/* Returns the index of the thread with that row, which is new if no capture saw
- * it before. */
+/* Returns the index of the thread with that row id, and adds it if no capture
+ * saw it before. */
 static uint32_t shared_threads_find(struct shared_threads *ps, uint32_t row)
 {
 	uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
@@ -86,7 +86,7 @@ struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 	}
 	struct join_task *task = &ps->at[view->shared - 1].task;
 
-	/* records of exec go to the view of their capture alone */
+	/* an exec record changes only the view of its capture */
 	if (view->has_exec && (!task->has_exec || view->exec > task->exec)) {
 		task->has_exec = true;
 		task->exec = view->exec;

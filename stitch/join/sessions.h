@@ -1,4 +1,4 @@
-/* sessions.h - the captures, and which of them are of one kernel.
+/* sessions.h - keeps the captures, and which of them are of one kernel.
  *
  * Captures of one kernel form a line (stitch_together()). They share its
  * cookies, so a chain that one of them recorded may complete a request of
@@ -36,9 +36,9 @@ struct shared_threads {
 };
 
 void shared_threads_release(struct shared_threads *ps);
-/* Returns what all captures know of a thread, of which a view is one capture's
- * part: a view that has no shared task gets one, and what the view has learned
- * of execs since the last call is taken over. Valid until the next call. */
+/* Returns the state of a thread that all captures share; view is one capture's
+ * part. Gives the view a shared task if it has none, and copies to it the execs
+ * that the view has seen since the last call. Valid until the next call. */
 struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 				      struct join_task *view);
 /* Removes a view, as in join_retire(). If it was the last one, returns true and
@@ -57,8 +57,8 @@ struct cookie_totals {
 	uint64_t no_chain;  /* cookies of samples without a chain */
 	uint64_t no_sample; /* cookies of chains without a sample */
 	uint64_t foreign;   /* chains that another session asked for */
-	/* By CPU: whether one of these was asked for there. Borrowed from the
-	 * join. */
+	/* By CPU: whether one of these chains was requested there. Borrowed
+	 * from the join. */
 	const bool *foreign_cpu;
 	size_t n_foreign_cpu;
 };

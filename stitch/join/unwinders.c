@@ -1,4 +1,5 @@
-/* unwinders.c - when processes that unwind themselves logged stacks. */
+/* unwinders.c - keeps track of when processes that unwind themselves logged
+ * stacks. */
 #include "stitch/join/unwinders.h"
 
 #include "stitch/base/mem.h"
@@ -10,9 +11,9 @@
 #include "stitch/tasks/tasks.h"
 #include "stitch/verdict.h"
 
-/* As many ticks of 1 kHz as a quarter of a second, in which a table of
- * unwinding is read. The walk has an end, so that a capture in which every
- * stack comes late is not read in quadratic time. */
+/* Number of ticks of 1 kHz in a quarter of a second, in which an unwind table
+ * is read. The limit prevents quadratic time for a capture in which every stack
+ * comes late. */
 #define INSIDE_MAX 256
 
 void unwinders_release(struct unwinders *us)
@@ -70,7 +71,8 @@ void unwinders_mark_inside(struct cookies *cs, const uint32_t *recent,
 		if (e->asked > it->asked && !e->has_chain)
 			e->in_unwinder = true;
 	}
-	/* more came than the thread's list holds, if its oldest is later */
+	/* continue in the queue only if the oldest entry of the thread's list
+	 * is later than entry i */
 	if (e->asked && e->asked <= it->asked)
 		return;
 	for (size_t k = 0; queued && k < INSIDE_MAX; k++) {

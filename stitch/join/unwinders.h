@@ -1,7 +1,8 @@
-/* unwinders.h - when processes that unwind themselves logged stacks.
+/* unwinders.h - keeps track of when processes that unwind themselves logged
+ * stacks.
  *
- * Such a process answers a request (a nonce) by logging its own stack. What it
- * logged before and after an unanswered request tells the reason. Times are
+ * Such a process answers a request (a nonce) by logging its own stack. Its
+ * stacks before and after an unanswered request show the reason. Times are
  * counts of nonces and stacks, so that captures without times work as well. */
 #pragma once
 #include <stdbool.h>
@@ -75,14 +76,14 @@ struct unwinders {
 };
 
 void unwinders_release(struct unwinders *us);
-/* The thread logged a stack now. process 0: unknown. */
+/* Notes that the thread logged a stack now. process 0: unknown. */
 void unwinders_logged(struct unwinders *us, uint32_t thread, uint32_t process);
 /* Returns when the thread or its process logged stacks; zeros: never. */
 struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
 				    uint32_t process);
-/* Marks the requests that hit a thread while it unwound itself for that of
- * entry i: they are later, and it is answering entry i. recent: the newest
- * entries of its line, JOIN_RECENT. queued: the last of the unresolved ones, of
- * all threads, where the others are: the newest 256 are looked at. */
+/* Marks the requests that hit a thread while it unwound itself for the request
+ * of entry i, which are later ones. recent: the JOIN_RECENT newest entries of
+ * the thread. queued: the last unresolved entry of all threads; the newest 256
+ * from there on are searched for others. */
 void unwinders_mark_inside(struct cookies *cs, const uint32_t *recent,
 			   uint32_t queued, uint32_t i);

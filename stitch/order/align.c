@@ -30,8 +30,8 @@ struct clock_fit {
 	uint64_t found; /* events that occur once in both */
 };
 
-/* Switches in the time that both recorded: in a, in b, and those of a that are
- * also in b. */
+/* Numbers of switches in the time that both recorded: in a, in b, and those of
+ * a that are also in b. */
 struct switch_agreement {
 	uint64_t a, b, both;
 };
@@ -325,7 +325,7 @@ static bool clock_fit_share_process(const struct fingerprints *x,
 	return false;
 }
 
-/* The least error that a link has. */
+/* Least error of a link, in ns. */
 #define ALIGN_LEAST 1000
 
 /* Why two captures do not fit together. */
@@ -352,10 +352,10 @@ struct align_link {
 	uint64_t found; /* switches that occur once in both */
 	int64_t away;	/* WHY_APART, WHY_EVENTS, WHY_WALL: distance in ns */
 	bool proved;	/* of the same kernel at the same time */
-	bool strangers; /* thread ids of the two mean different threads, even
-			 * if proved */
-	bool part;	/* a has, in its time, all switches of b, and no others:
-			 * what it says about a third one, b does */
+	bool strangers; /* equal thread ids in the two captures mean different
+			   threads, even if proved */
+	bool part; /* in its time, a has exactly the switches of b, so comparing
+		      b with a third capture suffices */
 };
 
 /* Each method that applies proposes a map. The records may refute it: the
@@ -371,18 +371,18 @@ struct align_link {
 #define WALL_ERROR 100000
 /* NTP changes the rate of a clock by at most 500 ppm: 1 / 2000. */
 #define SLEW 2000
-/* ns that wall time may have been set meanwhile; a larger difference means
+/* ns by which wall time may have been set meanwhile; a larger difference means
  * another boot. */
 #define WALL_STEP 60000000000
 /* A smaller difference, in ns, means the same boot. */
 #define WALL_CLOSE 1000000000
 /* Number of events other than switches that prove one kernel. */
 #define OTHERS_MIN 3
-/* Captures with one clock that are so many ns apart have no event in common:
- * more than equal events may correct it by. */
+/* Captures with one clock that are this many ns apart have no event in common:
+ * it is more than equal events could correct. */
 #define APART_MIN 1000000
-/* Switches at both ends of a part that clocks may put out of it: so few that
- * two parts of one capture have most of their switches in common. */
+/* Number of switches that clocks may move out of a part at both ends: so few
+ * that two parts of one capture have most of their switches in common. */
 #define PART_EDGES 4
 
 static bool known_and_different(const char *a, const char *b)
@@ -395,9 +395,8 @@ static bool known_and_equal(const char *a, const char *b)
 	return a && b && *a && !strcmp(a, b);
 }
 
-/* Returns the name of the host; NULL: it is a default one, which many hosts
- * have.
- */
+/* Returns the name of the host; NULL: unknown, or a default that many hosts
+ * have. */
 static const char *known_host(const struct source_info *info)
 {
 	static const char *const no_name[] = { "(none)", "localhost",
@@ -429,7 +428,8 @@ static bool is_same_clock(const struct source_info *a,
 		       b->tsc.mult * (b->clock_id == CLOCK_ID_TSC);
 }
 
-/* Returns what proves that they are not of one run of one machine. */
+/* Returns the proof that the captures are not from one run of one machine;
+ * WHY_NOT_ASKED: none. */
 static enum align_why other_machine(const struct source_info *a,
 				    const struct source_info *b, int64_t *away)
 {
@@ -501,7 +501,8 @@ static bool align_by_sched(const struct source_info *a,
 	return true;
 }
 
-/* Returns how much a clock may have drifted since its wall time was noted. */
+/* Returns the ns that a clock may have drifted since its wall time was
+ * noted. */
 static int64_t possible_slew(const struct align_in *c)
 {
 	uint64_t at = c->info->wall_clock_ns;
@@ -541,8 +542,8 @@ static int64_t recording_gap(const struct align_in *a, const struct align_in *b,
 	return to < first ? (int64_t)((uint64_t)first - (uint64_t)to) : 0;
 }
 
-/* Returns whether all of a was recorded in the time of b, of which all events
- * are kept. */
+/* Returns whether all of a was recorded within the time of b, and all switches
+ * of both are kept. */
 static bool is_within(const struct align_in *a, const struct align_in *b,
 		      const struct clock_map *map, uint64_t within)
 {
@@ -576,7 +577,9 @@ static int64_t offset_from_events(const struct align_in *a,
 			 clock_map_time(map, middle));
 }
 
-/* events: the map by equal events; NULL: none, or the proposal itself. */
+/* Tests a proposed link against the records; sets its error and `proved`, or
+ * rejects it. events: the map by equal events; NULL: none, or the proposal
+ * itself. */
 static void align_examine(const struct align_in *a, const struct align_in *b,
 			  const struct clock_fit *events, struct align_link *l)
 {
@@ -670,9 +673,10 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 	if (same) {
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
 		int64_t gap = recording_gap(a, b, &l.map);
-		/* one after the other they have no events in common, but a
-		 * process that the kernel put at a random address: one boot;
-		 * pieces are files of one recorder that went on in another */
+		/* consecutive captures have no events in common, but a process
+		 * that the kernel put at a random address proves one boot;
+		 * pieces are files of one recorder, each continued in
+		 * another */
 		l.proved = (gap > 0 || (a->info->pieces && b->info->pieces &&
 					known_and_equal(a->info->cmdline,
 							b->info->cmdline))) &&
@@ -724,8 +728,8 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 
 /* Compares the clocks of two captures. Fills *out with the best method that is
  * not refuted, which maps times of a to b, or with method 0 and the reason.
- * far: whether equal events are looked for in captures that are far apart by
- * the clock that both have: they can only tell better why these do not fit. */
+ * far: search for equal events even if the captures are far apart on a common
+ * clock: this can only improve the reason why they do not fit. */
 static void align_pair(const struct align_in *a, const struct align_in *b,
 		       const struct align_report *said, bool far,
 		       struct align_link *out)
@@ -751,10 +755,10 @@ static void align_pair(const struct align_in *a, const struct align_in *b,
 /* Bytes of a path to show in a message. */
 #define PATH_SHOWN 60
 
-/* What is kept of a link, of which there are n * n. */
+/* The part of a link that is kept, as there are n * n links. */
 struct align_given {
 	bool known : 1;			/* they were compared */
-	bool refused : 1;		/* not of one run */
+	bool refused : 1;		/* they are not from one run */
 	bool proved : 1, strangers : 1; /* see struct align_link */
 };
 
@@ -763,8 +767,8 @@ struct align_graph {
 	const struct align_report *said;
 	size_t n, ref;
 	struct align_given *between; /* n * n: from row to column */
-	size_t *part; /* of which capture each is a part: align_link.part;
-		       * SIZE_MAX: none */
+	size_t *part; /* the capture of which each is a part (align_link.part);
+			 SIZE_MAX: none */
 	struct align_out *out;
 	int64_t *sum; /* sum of errors up to the reference; -1: not connected */
 	bool *settled;
@@ -799,7 +803,8 @@ static struct align_link align_compare(struct align_graph *g, size_t from,
 	return l;
 }
 
-/* Returns what is known of a link. */
+/* Returns the kept part of a link, and compares the captures first if
+ * needed. */
 static struct align_given align_between(struct align_graph *g, size_t from,
 					size_t to)
 {
@@ -866,7 +871,7 @@ static void describe_refusal(const struct align_in *a, const struct align_in *b,
 	}
 }
 
-/* Returns how to record with a common clock. */
+/* Returns advice how to record with a common clock. */
 static const char *align_advice(const struct align_in *a,
 				const struct align_in *b,
 				const struct align_link *l, bool one_boot)
@@ -877,7 +882,7 @@ static const char *align_advice(const struct align_in *a,
 				  "folder around them"
 				: "";
 	case WHY_CLOCKS:
-		/* equal events do not tell how long a cycle is */
+		/* equal events do not show the length of a cycle */
 		if (clock_is_raw(a->info) || clock_is_raw(b->info))
 			return "; record with one clock ('perf record -k "
 			       "mono', 'trace-cmd record -C mono'; LTTng has "
@@ -904,7 +909,7 @@ static const char *path_tail(const char *path)
 static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 			struct err *err)
 {
-	/* those that differ are WHY_BOOT */
+	/* different boot ids would be WHY_BOOT */
 	const bool boots =
 		g->in[a].info->has_boot_id && g->in[b].info->has_boot_id;
 	struct align_link l;
@@ -963,8 +968,9 @@ static bool align_is_refused(struct align_graph *g, size_t i, size_t k)
 	return other_machine(a->info, b->info, &away) != WHY_NOT_ASKED;
 }
 
-/* Two captures that cannot be of one run must not be connected through a third
- * one either. */
+/* Checks that all captures are connected, and that no two of them that cannot
+ * be of one run are connected through a third one. Returns 0, or -1 and
+ * *err. */
 static int align_check(struct align_graph *g, struct err *err)
 {
 	for (size_t i = 0; i < g->n; i++)
@@ -1015,8 +1021,8 @@ int align_captures(const struct align_in *in, size_t n,
 	}
 	align_start(&g, g.ref, ALIGN_REFERENCE);
 	/* Find the way with the smallest error from each capture to the
-	 * reference: settles the nearest one of those that are left, and what
-	 * it improves. */
+	 * reference: settles the nearest of the remaining ones, and improves
+	 * those that it links to. */
 	for (;;) {
 		size_t to = SIZE_MAX;
 
@@ -1062,7 +1068,7 @@ int align_captures(const struct align_in *in, size_t n,
 	}
 	int rc = align_check(&g, err);
 	if (!rc) {
-		/* captures of one line need not be compared again */
+		/* captures already in one line need not be compared again */
 		for (size_t i = 0; i < g.n; i++)
 			g.out[i].line = (uint16_t)i;
 		for (size_t i = 0; i < g.n; i++)

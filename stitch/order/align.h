@@ -37,7 +37,7 @@ struct align_in {
 	size_t host; /* the capture whose clock info->on uses; SIZE_MAX: none */
 };
 
-/* What the user said about the machine. */
+/* Facts about the machine that the user gave. */
 struct align_report {
 	bool has_sched; /* sched: local_clock() minus sched_clock(), ns */
 	int64_t sched;

@@ -1,4 +1,4 @@
-/* clocks.c - the clocks of captures, and times as text. */
+/* clocks.c - knows the clocks of captures, and formats times as text. */
 #include "stitch/order/clocks.h"
 
 #include <linux/perf_event.h>
@@ -44,8 +44,9 @@ bool clock_is_steered(enum clock_id id)
 	       id == CLOCK_ID_REAL || id == CLOCK_ID_TAI;
 }
 
-/* No call returns perf's clock: a thread that is given its own name has a
- * record with the time. Returns 0 if events are not permitted. */
+/* Returns the current time of perf's clock, 0 if events are not permitted. No
+ * system call returns it: setting the thread's own name makes a record with the
+ * time. */
 static int64_t clock_perf_now(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
@@ -66,7 +67,7 @@ static int64_t clock_perf_now(void)
 	if (ring != MAP_FAILED) {
 		prctl(PR_GET_NAME, name);
 		prctl(PR_SET_NAME, name);
-		/* the time is what the record ends with */
+		/* the record ends with the time */
 		if (ring->data_head > sizeof(now) && ring->data_head <= page)
 			memcpy(&now,
 			       (char *)ring + page + ring->data_head -

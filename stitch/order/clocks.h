@@ -1,4 +1,4 @@
-/* clocks.h - the clocks of captures, and times as text. */
+/* clocks.h - knows the clocks of captures, and formats times as text. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,10 +12,10 @@ enum clock_id clock_id_of(const char *name);
 /* Returns true for clocks whose rate the system adjusts: realtime, and others
  * that NTP steers. Other clocks deviate by their own errors only. */
 bool clock_is_steered(enum clock_id id);
-/* Returns how many ns ago this machine had this time on a clock, less than 0:
- * it will have it; 0 if the clock cannot be asked. Those of ftrace are taken
- * for perf's, and both for CLOCK_MONOTONIC_RAW where perf events are not
- * permitted: in a KVM guest they were 16 ms apart, and 100 ms ahead of that
+/* Returns how many ns ago this machine's clock had this time, negative if it is
+ * in the future; 0 if the clock cannot be read. ftrace's clocks count as
+ * perf's; if perf events are not permitted, CLOCK_MONOTONIC_RAW replaces both:
+ * in a KVM guest they were 16 ms apart, and 100 ms ahead of it
  * (kernel/sched/clock.c). */
 int64_t clock_age(enum clock_id id, int64_t ns);
 /* Returns true if times are CPU cycles that must be converted to ns. */

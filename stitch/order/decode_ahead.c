@@ -1,5 +1,5 @@
-/* decode_ahead.c - a thread that reads, orders and decodes records before they
- * are due. Measured: ingest of a trace.dat takes two thirds of the time. */
+/* decode_ahead.c - has a thread read, order and decode records before they are
+ * due. Measured: ingest of a trace.dat takes two thirds of the time. */
 #include "stitch/order/decode_ahead.h"
 
 #include <pthread.h>
@@ -80,7 +80,7 @@ static const struct call *keep_call(struct arena *a, const struct call *c)
 	return own;
 }
 
-/* What few samples have. */
+/* Copies the lists that few samples have. */
 static void keep_rest(struct arena *a, struct rec_sample *s)
 {
 	struct addrs *held = NULL;
@@ -129,12 +129,12 @@ void keep_record(struct record *rec, struct arena *a)
 		rec->mark.extra =
 			keep_extras(a, rec->mark.extra, rec->mark.n_extra);
 		break;
-	default: /* the others have numbers only */
+	default: /* other records have only numbers */
 		break;
 	}
 }
 
-/* The same of a record whose source is lasting (source.h). */
+/* Like keep_record(), for a record whose source is lasting (source.h). */
 static void keep_lasting_record(struct record *rec, struct arena *a)
 {
 	if (rec->kind == REC_SAMPLE) {
@@ -149,39 +149,40 @@ static void keep_lasting_record(struct record *rec, struct arena *a)
 
 /* Records of a block: waking a thread costs as much as some records. */
 #define BLOCK_RECORDS 512
-/* Records to decode for a block: what the damaged ones take in its memory and
- * its ledger is given back with it, too. */
+/* Maximum number of records to decode for a block: damaged ones take up its
+ * memory and ledger, too, until it is given back. */
 #define BLOCK_TRIES 4096
 #define BLOCKS 24
 /* A caller that waits is woken once this many blocks are full. With the first
  * one, and half as many blocks, both slept and woke each other for each block:
  * an ingest of two million events on two processors took a tenth longer. */
 #define WAKE 4
-/* Bytes that the records of all blocks point to, but for the last one of each,
- * and how many if records have stack dumps, of which some hundred are unwound
- * ahead. */
+/* Bytes that the records of all blocks may point to, except the last one of
+ * each; the larger limit is for records with stack dumps, some hundred of which
+ * are unwound ahead. */
 #define BYTES ((size_t)6 << 20)
 #define BYTES_DUMPS ((size_t)12 << 20)
 #define STACK_BYTES ((size_t)512 << 10)
 
-/* What the caller sees of a source. */
+/* A source as the caller sees it. */
 struct shown_source {
 	struct source src; /* must be the first */
 	struct source_ops ops;
 	struct source *real;
-	struct event_def *events; /* that src has */
-	uint32_t known;		  /* of the thread: events that were shown */
+	struct event_def *events; /* events of src */
+	uint32_t known; /* number of events shown so far; only the thread uses
+			   it */
 };
 
-/* What a source has found since the block before. */
+/* Changes of a source since the previous block. */
 struct block_news {
 	uint64_t pos;
-	bool truncated;		  /* in its info, which may come last */
+	bool truncated; /* source_info.truncated, which may be known last */
 	struct event_def *events; /* NULL: nothing new */
 	uint32_t n_events;
 };
 
-/* A record begins with a line of the cache (record.h). */
+/* A record begins on a cache line (record.h). */
 #define LINE 64
 struct lined_record {
 	_Alignas(LINE) struct record rec;
@@ -189,40 +190,41 @@ struct lined_record {
 
 struct record_block {
 	struct lined_record rec[BLOCK_RECORDS];
-	size_t said[BLOCK_RECORDS]; /* entries of the ledger up to each */
+	size_t said[BLOCK_RECORDS]; /* number of ledger calls up to each record
+				     */
 	uint32_t n;
 	uint64_t before; /* records of earlier blocks */
 	bool last;
-	int rc; /* of the last block: of fn, with err */
+	int rc; /* last block: the result of fn, with err */
 	struct err err;
 	struct arena arena;
-	/* The next time the block is filled, the records of these are used up;
-	 * bytes: of these records. */
+	/* Refs to release when the block is filled again, as their records are
+	 * used up by then; bytes: what these records point to. */
 	struct ref *old;
 	size_t n_old, cap_old, bytes;
 	struct ledger *ledger;
 	struct block_news *news; /* by source */
 };
 
-/* What one thread writes for each record and what the other one reads for each
- * must not be in the same line of the cache, or in two that are fetched
- * together: of 0.9 s for two million records that took 0.1 s. */
+/* Data that one thread writes for each record must not share a cache line, or
+ * two that are fetched together, with data that the other one reads for each:
+ * this took 0.1 s of 0.9 s for two million records. */
 #define APART 128
 
 struct decode_ahead {
 	size_t n;
 	size_t n_block;
-	size_t block_bytes; /* of BYTES, or BYTES_DUMPS */
+	size_t block_bytes; /* share of BYTES or BYTES_DUMPS for one block */
 	struct shown_source *shown;
 	decode_ahead_fn *fn;
 	void *arg;
 	struct ledger *queue;	      /* the thread's */
 	struct record_block *filling; /* the thread's */
-	uint64_t decoded;	      /* the thread's: records */
-	struct record_block *block;   /* a ring, in: */
+	uint64_t decoded; /* number of records; used only by the thread */
+	struct record_block *block; /* ring of blocks, aligned in `memory` */
 	void *memory;
 	char apart[APART];
-	/* the caller's */
+	/* from here on used only by the caller */
 	struct ledger *to;
 	decode_ahead_passed_fn *passed; /* NULL: records are not kept */
 	void *passed_arg;
@@ -230,14 +232,15 @@ struct decode_ahead {
 	bool begun, threaded;
 	pthread_t thread;
 	uint32_t at; /* the next record in block[taken] */
-	bool has;    /* block[taken] is the caller's: */
+	bool has;    /* the caller has block[taken], which is `now` */
 	struct record_block *now;
-	size_t ahead;	   /* decode_ahead_peek(): the next is in this block, */
-	uint32_t ahead_at; /* there */
+	size_t ahead;	   /* decode_ahead_peek(): block of the next record */
+	uint32_t ahead_at; /* index of that record in the block */
 	char apart_too[APART];
 	pthread_mutex_t lock;
-	pthread_cond_t more, less; /* blocks that are full; that are empty */
-	atomic_size_t made;	   /* protected by lock, but for reading */
+	pthread_cond_t more,
+		less;	    /* signalled for full blocks; for empty blocks */
+	atomic_size_t made; /* protected by lock, except for reading */
 	/* protected by lock: */
 	size_t wanted; /* blocks made when the caller is woken */
 	size_t freed;  /* blocks that are no longer needed */
@@ -285,7 +288,7 @@ void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
 
 static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 {
-	/* the caller writes to *da for each record */
+	/* local copies, as the caller writes to *da for each record */
 	decode_ahead_fn *fn = da->fn;
 	void *arg = da->arg;
 	struct ledger *queue = da->queue;
@@ -324,8 +327,8 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	b->rc = rc;
 	b->last = rc <= 0;
 	ledger_swap(b->ledger, queue);
-	/* Note what the sources have found. Flags of known events change until
-	 * the end, and they are not asked for before. */
+	/* Note new events of the sources. Flags of known events change until
+	 * the end, but are not used before. */
 	for (size_t i = 0; i < da->n; i++) {
 		struct shown_source *s = &da->shown[i];
 		struct block_news *news = &b->news[i];
@@ -363,8 +366,8 @@ static void *decode_ahead_main(void *arg)
 			pthread_cond_signal(&da->more);
 	}
 	pthread_mutex_unlock(&da->lock);
-	/* The caller has something else to do in the some ms that giving back
-	 * the memory of a large file takes. */
+	/* Giving back the memory of a large file takes some ms, in which the
+	 * caller can work. */
 	for (size_t i = 0; i < da->n; i++) {
 		struct source *src = da->shown[i].real;
 
@@ -378,7 +381,7 @@ void decode_ahead_give_back(struct decode_ahead *da)
 {
 	pthread_mutex_lock(&da->lock);
 	da->freed++;
-	/* the thread sleeps until half of the blocks are empty */
+	/* wake the thread only once half of the blocks are empty */
 	if (da->made - da->freed <= da->n_block / 2)
 		pthread_cond_signal(&da->less);
 	pthread_mutex_unlock(&da->lock);
@@ -391,7 +394,7 @@ void decode_ahead_keep(struct decode_ahead *da, decode_ahead_passed_fn *passed,
 	da->passed_arg = arg;
 }
 
-/* Gives the block that is used up back, and takes the next one. */
+/* Gives back the used-up block, and takes the next one. */
 static struct record_block *decode_ahead_take(struct decode_ahead *da)
 {
 	if (da->has && da->passed)
@@ -403,8 +406,9 @@ static struct record_block *decode_ahead_take(struct decode_ahead *da)
 
 	pthread_mutex_lock(&da->lock);
 	da->wanted = da->taken + WAKE;
-	/* The thread may sleep until half of the blocks are empty, and who
-	 * keeps them until it has more: then only the caller is awake. */
+	/* The thread may sleep until half of the blocks are empty, while a user
+	 * of kept blocks waits for more before it gives them back: then only
+	 * the caller is awake. */
 	if (da->threaded && da->made == da->taken)
 		pthread_cond_signal(&da->less);
 	while (da->threaded && da->made == da->taken)
@@ -419,7 +423,7 @@ static struct record_block *decode_ahead_take(struct decode_ahead *da)
 	da->has = true;
 	da->now = b;
 	da->at = 0;
-	/* Show what the sources had found when the block was full. */
+	/* Show the events that the sources had when the block was full. */
 	bool changes = false;
 
 	for (size_t i = 0; i < da->n; i++)
@@ -509,8 +513,7 @@ struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 	da->arg = arg;
 	da->to = lg;
 	*queue = da->queue = ledger_new_queue();
-	/* not by aligned_alloc(): pages of zeros that are never used cost
-	 * nothing */
+	/* not aligned_alloc(): unused pages of zeros cost nothing */
 	da->memory = mem_new(da->n_block + 1, sizeof(*da->block));
 	da->block = (void *)(((uintptr_t)da->memory + LINE - 1) / LINE * LINE);
 	for (size_t i = 0; i < da->n_block; i++) {

@@ -1,11 +1,11 @@
-/* decode_ahead.h - a thread that reads, orders and decodes records before they
- * are due.
+/* decode_ahead.h - has a thread read, order and decode records before they are
+ * due.
  *
  * The thread alone calls next() and decode() of the sources. The caller gets
- * records in blocks through a bounded queue, and with them what the thread has
- * put into the ledger before each, and the events that a source has found: all
- * as if there were no thread. Memory does not depend on the capture's length,
- * nor on the size of its records. */
+ * records in blocks through a bounded queue. Ledger entries that the thread
+ * made before a record, and new events of a source, appear with it, as if there
+ * were no thread. Memory does not depend on the capture's length, nor on the
+ * size of its records. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,14 +30,14 @@ void keep_record(struct record *rec, struct arena *a);
  * valid until the next call. */
 typedef int decode_ahead_fn(void *arg, struct record *rec, struct err *err);
 
-/* fn reads the next record of the n sources; the thread calls it, and starts
- * with the first decode_ahead_next(). What it puts into *queue, the ledger for
- * fn, goes to lg. Returns NULL if a source does not allow a thread (source.h,
- * apart). */
+/* Returns a new object, to be freed by decode_ahead_free(), or NULL if a source
+ * does not allow a thread (source.h, apart). The thread, which starts with the
+ * first decode_ahead_next(), calls fn for the next record of the n sources. fn
+ * must use *queue as ledger, whose entries go to lg. */
 struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 				      decode_ahead_fn *fn, void *arg,
 				      struct ledger *lg, struct ledger **queue);
-/* Called by fn: the source can release the ref when the caller is done with the
+/* To be called by fn: releases the ref when the caller is done with the
  * record. */
 void decode_ahead_release(struct decode_ahead *da, const struct ref *ref);
 /* Stops the thread; sources can be closed afterwards. NULL is fine. */
@@ -47,10 +47,10 @@ void decode_ahead_free(struct decode_ahead *da);
 int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 		      struct err *err);
 /* From now on records stay valid longer, for a thread of the caller. passed()
- * is called when all records of a block were returned and one after them is
- * asked for: they stay valid until decode_ahead_give_back(), which is called
- * once for each block, by any thread. With `changes` it is called before events
- * of sources change: it returns when no other thread looks at these. */
+ * is called at the request for the first record after a block: the block's
+ * records stay valid until decode_ahead_give_back(), which any thread must call
+ * once for each block. With `changes`, passed() is called before events of
+ * sources change: it must return when no other thread reads them. */
 typedef void decode_ahead_passed_fn(void *arg, bool changes);
 void decode_ahead_keep(struct decode_ahead *da, decode_ahead_passed_fn *passed,
 		       void *arg);
@@ -60,6 +60,6 @@ void decode_ahead_give_back(struct decode_ahead *da);
  * decoded now. Valid until it was returned. */
 const struct record *decode_ahead_peek(struct decode_ahead *da,
 				       uint64_t *number);
-/* Stands for source i: with the events of the records so far. Only info, events
- * and position of it can be used, fields() and print(). */
+/* Returns a stand-in for source i, with the events of the records so far. Only
+ * its info, events, position, fields() and print() may be used. */
 struct source *decode_ahead_source(const struct decode_ahead *da, size_t i);

@@ -21,7 +21,7 @@ void oncpu_match_release(struct oncpu_match *r)
 static void oncpu_add_edge(struct oncpu_match *r, const struct oncpu_edge *e)
 {
 	if (e->tid <= 0)
-		return; /* the idle task exists on each CPU */
+		return; /* each CPU has its own idle task */
 	*mem_add(r->edge, r->n_edge, r->cap_edge) = *e;
 }
 
@@ -50,7 +50,7 @@ void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
 	if (r->seen++ % r->every)
 		return;
 	if (r->n_hit == HITS_MAX) {
-		/* Drop every second sample. */
+		/* Drops every second sample. */
 		size_t n = 0;
 
 		for (size_t i = 0; i < r->n_hit; i += 2)
@@ -143,8 +143,8 @@ struct switch_lane {
 
 struct fingerprints_cpus {
 	struct switch_lane sample, record;
-	uint32_t event; /* event of these samples, plus 1: the first one that
-			 * has any */
+	uint32_t event; /* index plus 1 of the first event with switches, the
+			   only one used; 0: none */
 };
 
 struct fingerprints *fingerprints_new(void)
@@ -248,8 +248,8 @@ static void fingerprint_name_add(struct fingerprint_names *l, int32_t tid,
 			(struct fingerprint_name){ tid, hash };
 }
 
-/* Is a mapping of a program or library there because the kernel chose so at
- * random? On x86-64 and AArch64 they are after 0x555555554000 and
+/* Returns whether the kernel chose this address of a program or library at
+ * random. On x86-64 and AArch64 random ones are after 0x555555554000 and
  * 0xaaaaaaaaa000 and below 0x7fff00000000 and 0x1000000000000, by up to 2^40
  * bytes; without randomization they are at these addresses (ELF_ET_DYN_BASE,
  * mmap_base()). */
@@ -281,7 +281,7 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 		const char *name = rec->comm.name;
 		size_t n = name ? strnlen(name, NAME_LEN) : 0;
 
-		/* A kworker's name depends on what it does at the moment. */
+		/* A kworker's name depends on its current work. */
 
 		if (n && rec->tid > 0 && name[0] != ':' &&
 		    strncmp(name, "kworker/", 8))
@@ -320,7 +320,8 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 		oncpu_match_add_switch(&p->oncpu, rec->cpu, s->sched.tid,
 				       s->sched.next_tid, rec->time);
 	} else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT) {
-		/* Without a tracepoint, records tell who was on the CPU. */
+		/* Without a tracepoint, switch records show which thread was on
+		 * the CPU. */
 		fingerprint_switch(&p->cpus->record, rec->cpu, rec->tid,
 				   rec->sw.other_tid, rec->time);
 		if (!p->cpus->event)
@@ -349,7 +350,7 @@ int fingerprint_names_compare(const void *a, const void *b)
 
 static void sort_names(struct fingerprint_names *l)
 {
-	size_t n = 0; /* names that differ */
+	size_t n = 0; /* number of distinct names */
 
 	sort_items(l->p, l->n, fingerprint_names_compare);
 	for (size_t i = 0; i < l->n; i++)

@@ -91,12 +91,12 @@ struct fingerprints {
 	struct fingerprint_names map; /* pages of code at addresses that the
 				       * kernel chose at random */
 	uint64_t first, last;	      /* times of all records; 0, 0: none */
-	uint64_t switches,
-		joined; /* switches away from the thread that came before */
-	bool records;	/* switches come from perf's records; samples of the
-			 * tracepoint are some us away */
-	struct oncpu_match oncpu; /* who was on a CPU, by samples and
-				   * switches */
+	uint64_t switches, joined;    /* switches away from the thread that the
+					 previous one brought */
+	bool records; /* switches come from perf's records; samples of the
+		       * tracepoint are some us away */
+	struct oncpu_match
+		oncpu; /* which thread was on a CPU, by samples and switches */
 	struct fingerprints_cpus *cpus;
 };
 

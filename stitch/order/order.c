@@ -48,16 +48,16 @@ struct run {
 };
 
 struct order {
-	/* It uses all of this, but for what comes first, which does not change;
-	 * NULL: none. */
+	/* The thread uses everything below but the first members, which do not
+	 * change; NULL: no thread. */
 	struct decode_ahead *thread;
 	struct ledger *ledger;
 	struct source **src;
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
-	/* Those that are not at their end, as a heap: no ref that comes of one
-	 * is before its time. */
+	/* Heap of the sources that are not at their end: no later ref of a
+	 * source precedes its time. */
 	struct turn *low;
 	size_t n_low, cap_low;
 	bool has_low;
@@ -80,7 +80,8 @@ struct order {
 	size_t n_group;
 	uint64_t last_key;
 	bool any;
-	struct record rec[2]; /* of order_next() without a thread, in turn */
+	struct record rec[2]; /* records that order_next() returns in turn,
+				 without a thread */
 	bool odd;
 };
 
@@ -448,7 +449,8 @@ static int order_refill(struct order *ord, struct err *err)
 				ledger_damage(ord->ledger, src->index,
 					      "unreadable", src->pos, 0, &why);
 		}
-		/* The floor of the first source has risen, or it has ended. */
+		/* The floor of the first source may have risen, or it may have
+		 * ended. */
 		struct turn first = ord->low[0];
 
 		if (ord->done[first.stream])
@@ -611,8 +613,8 @@ static void order_note_late(struct order *ord, const struct ref *ref,
 static int order_decode_next(void *arg, struct record *rec, struct err *err)
 {
 	struct order *ord = arg;
-	struct err why; /* not cleared, because that would cost as much as
-			 * everything else here */
+	struct err why; /* not cleared, which would cost as much as the rest of
+			   this function */
 	struct ref ref;
 	int got = order_next_ref(ord, &ref, err);
 

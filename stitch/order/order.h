@@ -3,7 +3,7 @@
  * Records are ordered by (key, class, source, seq), which is a total order
  * (backstitch-formats(5), "Order of events"). Refs wait in one sorted run. New
  * refs are sorted and merged when the floor has moved, at least as many at a
- * time as wait already, so the cost of a record is constant. Refs beyond the
+ * time as already wait, so the cost of a record is constant. Refs beyond the
  * memory limit are written as sorted runs to a temporary file and merged from
  * there; no record is output early. */
 #pragma once
@@ -31,8 +31,8 @@ void order_align(struct order *ord, unsigned int i,
 /* Converts a time of a source to the timeline. */
 uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
 /* Has a thread read and decode the records before they are due, if all sources
- * allow it. Call it once, after all others of the calls above; afterwards
- * order_source() returns what stands for a source. */
+ * allow it. Call it once, after all calls above; afterwards order_source()
+ * returns stand-ins for the sources. */
 void order_use_thread(struct order *ord);
 /* Returns whether order_peek() may return samples with stack dumps. */
 bool order_has_dumps(const struct order *ord);
@@ -43,14 +43,14 @@ bool order_has_dumps(const struct order *ord);
  * Records that cannot be decoded are skipped and noted as damage in the ledger.
  */
 int order_next(struct order *ord, struct record **rec, struct err *err);
-/* Has records of that thread stay valid until order_give_back(), and returns
- * true; false without a thread. See decode_ahead_keep(). */
+/* Keeps the thread's records valid until order_give_back(): see
+ * decode_ahead_keep(). Returns false without a thread. */
 bool order_keep(struct order *ord, void (*passed)(void *arg, bool changes),
 		void *arg);
 void order_give_back(struct order *ord);
-/* Returns a record that order_next() will return later, each once and in their
- * order, and its number: that of the first record is 1. NULL: none is known
- * now, or there is no thread. Valid until order_next() has returned it. */
+/* Returns the next record that order_next() will return later, each one once,
+ * and its number (the first record has 1). NULL: none is decoded yet, or there
+ * is no thread. Valid until order_next() has returned it. */
 const struct record *order_peek(struct order *ord, uint64_t *number);
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
 /* Returns source i in the order of order_add(), or NULL. */
