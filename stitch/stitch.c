@@ -27,9 +27,9 @@
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwind_ahead.h"
 
-#define CPU_MOST 65536 /* switches of further ones name no thread */
+#define CPU_MOST 65536 /* switches of CPUs with higher numbers are ignored */
 
-/* A thread came to a CPU. Does nothing if the CPU is not known. */
+/* Notes that a thread came to a CPU. Does nothing if the CPU is not known. */
 static void cpu_current_take(struct cpu_current *s, int32_t cpu, int32_t tid,
 			     const char *name)
 {
@@ -45,14 +45,14 @@ static void cpu_current_take(struct cpu_current *s, int32_t cpu, int32_t tid,
 	s->at[cpu].name[n] = '\0';
 }
 
-/* Records of a CPU were lost; -1: of any. */
+/* Notes that records of a CPU (-1: of any CPU) were lost. */
 static void cpu_current_lose(struct cpu_current *s, int32_t cpu)
 {
 	for (size_t i = 0; i < s->n; i++)
 		s->at[i].unsure |= cpu < 0 || (size_t)cpu == i;
 }
 
-/* Returns who came to this CPU last; 0: idle, or not known. */
+/* Returns the tid that came to this CPU last; 0: idle, or not known. */
 static int32_t cpu_current_tid(const struct cpu_current *s, int32_t cpu)
 {
 	return cpu < 0 || (size_t)cpu >= s->n || s->at[cpu].unsure
@@ -60,8 +60,8 @@ static int32_t cpu_current_tid(const struct cpu_current *s, int32_t cpu)
 		       : s->at[cpu].tid;
 }
 
-/* Returns the name of a thread that came to this CPU last, valid until another
- * one comes; NULL: another thread came, or none. */
+/* Returns the name of the thread if it was the last one to come to this CPU,
+ * valid until another one comes; else NULL. */
 static const char *cpu_current_name(const struct cpu_current *s, int32_t cpu,
 				    int32_t tid)
 {
@@ -94,11 +94,11 @@ static uint32_t start_next_life(struct tasks *ts, uint32_t slot)
 	return slot;
 }
 
-/* Returns the slot of the incarnation that made a record that only a living
- * thread can make, at time t. If slot's EXIT was seen before, starts a new
- * incarnation, and copies the ended one to *gone with used set. A late
- * record belongs to the earlier incarnation. Tid 0 and negative tids stand
- * for several threads. */
+/* Returns the slot of the incarnation that made this record, which only a
+ * living thread can make, at time t. If slot's EXIT was seen before, starts a
+ * new incarnation, and copies the ended one to *gone with used set. A late
+ * record belongs to the earlier incarnation. Tid 0 and negative tids stand for
+ * several threads. */
 static uint32_t incarnations_of_record(struct tasks *ts,
 				       const struct record *rec, int64_t t,
 				       uint32_t slot, struct thread *gone)
@@ -114,8 +114,8 @@ static uint32_t incarnations_of_record(struct tasks *ts,
 	return start_next_life(ts, slot);
 }
 
-/* A late record belongs to the earlier incarnation. Other threads of a process
- * may still name the leader after it has ended. */
+/* Returns whether a record about an ended thread may still belong to it: it is
+ * late, or other threads of the process name their leader after its end. */
 static bool named_by_others(struct tasks *ts, const struct record *rec,
 			    uint32_t slot)
 {
@@ -159,8 +159,8 @@ static uint32_t incarnations_of_comm(struct tasks *ts, const struct record *rec,
  * (backstitch-formats(5), "Deferred stacks: order of records"). Keep ended
  * threads for this long, to allow for slow machines. */
 #define LINGER_NS 2000000000ll
-/* Rank of the capture's own lists of mappings: below all that the user
- * gives. */
+/* Rank of the capture's own lists of mappings: the user's lists have
+ * precedence. */
 #define RANK_OWN 100
 
 static void stitch_contradicts(void *arg, const struct fact_finding *f,
@@ -293,7 +293,7 @@ static inline struct per_source *per_source(struct stitch *st, uint16_t i)
 	return ps;
 }
 
-/* What an event has that its record does not tell: as in struct fact_event. */
+/* The members of struct fact_event that do not follow from the record. */
 struct event_part {
 	uint32_t type, leader, kraw, uraw;
 	uint64_t weight;
@@ -305,7 +305,7 @@ static uint32_t push_event(struct stitch *st, uint32_t slot,
 			   const struct event_part *e)
 {
 	const struct record *rec = st->rec;
-	/* This may push a FACT_COMM, which must precede the event. */
+	/* tasks_comm() may push a FACT_COMM, which must precede the event. */
 	uint32_t comm = tasks_comm(st->tasks, slot);
 	struct fact *f = fact_queue_add(&st->facts);
 
@@ -345,7 +345,7 @@ static uint32_t thread_slot(struct stitch *st)
 {
 	struct per_source *ps = st->own;
 
-	/* A list says that this id is a process id. */
+	/* A list shows that this id is a process id. */
 	if (ps->maps && st->rec->pid < 0 &&
 	    snapshots_has(ps->maps, st->rec->tid))
 		st->rec->pid = st->rec->tid;
@@ -355,8 +355,8 @@ static uint32_t thread_slot(struct stitch *st)
 	return st->who;
 }
 
-/* Returns the slot of the incarnation that did what only a living thread can
- * do. If it is a new one, look.ended becomes the one before. */
+/* Returns the slot of the incarnation that made a record which only a living
+ * thread can make. If it is a new one, look.ended becomes the previous one. */
 static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 {
 	slot = incarnations_of_record(st->tasks, st->rec, record_time(st->rec),
@@ -366,7 +366,7 @@ static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 	return slot;
 }
 
-/* Returns what the join keeps of a thread. Valid until the next call to
+/* Returns the join's state of a thread, valid until the next call to the
  * join. */
 static inline struct join_task *stitch_join_task(struct stitch *st,
 						 struct thread *th)
@@ -417,8 +417,8 @@ static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
 		st->chains++;
 }
 
-/* Gives the incomplete stacks of a thread to the join, as no more parts
- * follow. */
+/* Gives the incomplete stacks of a thread to the join. Call it when no more
+ * parts can follow. */
 static void end_stack_parts(struct stitch *st, uint32_t slot)
 {
 	struct join_chain jc;
@@ -427,7 +427,8 @@ static void end_stack_parts(struct stitch *st, uint32_t slot)
 		give_chain(st, slot, &jc);
 }
 
-/* *seen: as for stitch_sample_event(). */
+/* Gives the request of a sample to the join. *seen: as for
+ * stitch_sample_event(). */
 static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
 			   unsigned int *seen)
 {
@@ -472,8 +473,8 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
 }
 
 /* Pushes the event of a sample, or of a member of its group, and gives it to
- * the join. *seen: what the counters say about the cookie; UINT32_MAX: not
- * asked yet. Returns its id. */
+ * the join. *seen: what the counters found about the cookie; UINT32_MAX: not
+ * asked yet. Returns the event's id. */
 static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 				    const struct event_part *e,
 				    unsigned int *seen)
@@ -481,7 +482,7 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 	const struct rec_sample *s = &st->rec->sample;
 	const struct source *src = st->own->from;
 	uint32_t event = push_event(st, slot, e);
-	/* Only perf's samples do not say that the kernel refused to defer. */
+	/* perf's samples do not show that the kernel refused to defer. */
 	bool asked = src->info.cookies == COOKIES_PERF &&
 		     e->type < src->n_events && src->events[e->type].defer;
 
@@ -493,8 +494,8 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 	return event;
 }
 
-/* Takes the names that a switch tells: of the thread that leaves, and of the
- * one that comes until it leaves. */
+/* Takes the names in a switch: that of the thread that leaves, and that of the
+ * one that comes, which is kept until it leaves. */
 static void stitch_take_names(struct stitch *st, uint32_t slot)
 {
 	const struct record *rec = st->rec;
@@ -516,9 +517,10 @@ static void stitch_take_names(struct stitch *st, uint32_t slot)
 		cpu_current_take(seats, rec->cpu, s->sched.next_tid, s->comes);
 }
 
-/* The kernel writes tid -1 for a thread that is no longer hashed, late in
- * do_exit(): it is who leaves by a switch, or came to the CPU last, if an EXIT
- * says that it ends. Returns its slot, or TASKS_NONE. */
+/* Returns the slot of the thread of a record with tid -1, or TASKS_NONE. The
+ * kernel writes tid -1 for a thread that is no longer hashed, late in
+ * do_exit(): it is the thread that leaves by this switch, or that came to the
+ * CPU last, if an EXIT shows that it ends. */
 static uint32_t stitch_dying_slot(const struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -638,17 +640,18 @@ static void stitch_map_kernel(struct stitch *st, const struct region *r,
 		record_chains_note_kernel(st, r);
 }
 
-/* The recorder's list of a process, or its exec, was seen: from here on, all
- * mappings are known if the kernel records each. */
+/* Notes that the recorder's list of a process, or its exec, was seen: from here
+ * on, all mappings are known if the kernel records each. */
 static void stitch_set_complete(struct stitch *st, uint32_t process)
 {
 	if (st->own->from->info.maps_code)
 		tasks_process_at(st->tasks, process)->space.complete = true;
 }
 
-/* Large pages are for memory that is of no file: programs copy their text there
- * and map the copy at its place (BOLT's hugify, Chrome, Intel's iodlr), or map
- * a memfd with it. Makes r, which is such a mapping, that of the copy. */
+/* Sets the image of r to a copy if r is memory mapped over a file's code. Large
+ * pages need memory without a file: programs copy their text there and map the
+ * copy in its place (BOLT's hugify, Chrome, Intel's iodlr), or map a memfd with
+ * it. */
 static void stitch_find_copied(struct stitch *st, const struct space *sp,
 			       struct region *r)
 {
@@ -742,11 +745,11 @@ static void stitch_take_map(struct stitch *st)
 				       &rec->map);
 }
 
-/* Kernel code appears or disappears. Of trampolines and dispatchers of BPF the
- * kernel tells a page, whatever they have of it (bpf_image_ksym_add() in
- * kernel/bpf/trampoline.c), and so does perf of those that were there before.
- * Newer ones (7.2, not 6.1) put other trampolines and programs into the same
- * page. */
+/* Takes kernel code that appears or disappears. For trampolines and dispatchers
+ * of BPF the kernel reports a whole page, however little they use
+ * (bpf_image_ksym_add() in kernel/bpf/trampoline.c), and so does perf for those
+ * that existed before. Newer ones (7.2, not 6.1) put other trampolines and
+ * programs into the same page. */
 static void stitch_take_ksymbol(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -769,7 +772,8 @@ static void stitch_take_ksymbol(struct stitch *st)
 
 	if (gone && page)
 		r.end = was && was->start == r.start ? was->end : r.start;
-	/* what begins inside of another one is behind its end */
+	/* code that begins inside another one begins after that one's real
+	 * end */
 	if (!gone && was && was->since <= r.t0)
 		space_unmap(over, r.start, was->end, r.t0, &own);
 	if (gone) {
@@ -788,7 +792,7 @@ static void stitch_take_record(struct stitch *st)
 	const struct record *rec = st->rec;
 	enum record_kind k = rec->kind;
 
-	/* These records change the state, so a duplicate must be ignored. */
+	/* These records change the state, so duplicates are ignored. */
 	if (rec->flags & REC_F_DUPLICATE &&
 	    (k == REC_COMM || k == REC_FORK || k == REC_EXIT || k == REC_MAP ||
 	     k == REC_KSYMBOL))
@@ -813,7 +817,7 @@ static void stitch_take_record(struct stitch *st)
 		st->look.ended = st->gone.used ? &st->gone : NULL;
 		tasks_set_comm(st->tasks, st->who, st->rec->comm.name, t,
 			       st->rec->flags & REC_F_EXEC);
-		/* other recorders have an EXIT where a thread exits only */
+		/* only perf writes an EXIT for an exec, see tasks_exit() */
 		tasks_live(st->tasks, st->who,
 			   st->rec->flags & REC_F_EXEC &&
 				   st->own->from->info.whole_tasks);
@@ -821,7 +825,7 @@ static void stitch_take_record(struct stitch *st)
 			stitch_set_complete(
 				st,
 				tasks_thread_at(st->tasks, st->who)->process);
-		/* Lets other captures of the thread know about the exec. */
+		/* Tells other captures of the thread about the exec. */
 		stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
 		map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
 			      st->rec->flags & REC_F_EXEC);
@@ -909,7 +913,7 @@ static void stitch_finish(struct stitch *st)
 	st->ended = true;
 }
 
-/* What each record means for the state, and for the rules. */
+/* Applies a record to the state and to the rules. */
 static void stitch_take(struct stitch *st)
 {
 	int64_t t = record_time(st->rec);

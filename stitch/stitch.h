@@ -27,8 +27,8 @@ struct stitch_opts {
 			  * if the code proves them */
 	bool dumps_only; /* ask the unwinder for stack dumps and link registers
 			  * only, not about chains that were recorded */
-	/* Says where a file's segments are in memory (late_maps.h); NULL:
-	 * nothing is known about them. */
+	/* finds the segments of a file in memory (late_maps.h); NULL: they are
+	 * not known */
 	partial_maps_fn files;
 	void *files_arg;
 	header_written_fn *written; /* NULL: not known */
@@ -51,9 +51,10 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
  * the group. Captures that are not declared share nothing. Call it before the
  * first fact. */
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first);
-/* Takes records until the queue of facts has had so many. Returns 1, 0 if all
- * records were taken, or -1 and *err. The caller takes the queue's array with
- * its lists, and replaces them (fact.h, fact_queue.h: what is borrowed). */
+/* Takes records until `until` facts have been queued in all. Returns 1, 0 if
+ * all records were taken, or -1 and *err. The caller takes the queue's array
+ * with its lists, and replaces them (fact.h and fact_queue.h say what they
+ * borrow). */
 int stitch_run(struct stitch *st, uint64_t until, struct err *err);
 struct fact_queue *stitch_facts(struct stitch *st);
 /* Returns the number of events so far. */

@@ -5,8 +5,8 @@
 
 struct err;
 
-/* Between the names of functions that are one code, such as those that a linker
- * folds: which of them ran is not known. */
+/* Separates the names of functions with the same code, such as those that a
+ * linker folds: it is not known which of them ran. */
 #define FOLDED_NAMES " = "
 
 /* depth 0 is the code at the offset. If it was inlined, depth 0 is the
@@ -25,7 +25,7 @@ struct symbol {
 	uint32_t line;	      /* 0: unknown */
 	const char *how; /* fixed word: "symtab", "dynsym", "kallsyms", ... */
 	/* the file may differ from the recorded one, or the symbol has no size,
-	 * so that nothing says that it covers off */
+	 * so that it may not cover off */
 	bool unverified;
 };
 
@@ -34,7 +34,8 @@ struct symbol {
 struct code_place {
 	uint64_t off;
 	bool after_call;
-	uint8_t callees; /* after how many places of stacks; 255: or more */
+	uint8_t callees; /* number of distinct stacks with a callee here, 255:
+			    or more */
 };
 
 /* A program header with code: maps file offsets to ELF addresses. */

@@ -1,4 +1,4 @@
-/* task_state.c - in which state a thread leaves a CPU. */
+/* task_state.c - the states in which a thread leaves a CPU. */
 #include "stitch/task_state.h"
 #include "stitch/base/mem.h"
 

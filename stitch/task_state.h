@@ -1,4 +1,4 @@
-/* task_state.h - in which state a thread leaves a CPU: the bits of
+/* task_state.h - the states in which a thread leaves a CPU: the bits of
  * sched_switch, and the letters of ps.
  *
  * The bits are those since Linux 4.14; the first ones are the same in older
@@ -28,7 +28,7 @@ struct task_state {
 const struct task_state *task_state(size_t i);
 /* Returns the state of field prev_state; NULL: it is not known. */
 const struct task_state *task_state_of(int64_t bits);
-/* Returns whether a thread leaves for good in this state. */
+/* Returns whether a thread in this state has ended. */
 static inline bool task_state_ends(int64_t bits)
 {
 	return bits > 0 && (bits & (STATE_DEAD | STATE_ZOMBIE));

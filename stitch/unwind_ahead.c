@@ -12,23 +12,24 @@
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"
 
-/* Dumps that were looked at: those begun, and those that cannot be yet. */
+/* Maximum number of dumps that were begun, or wait to be. */
 #define AHEAD_MAX 512
-/* Records to look at for each that is due, so that those without a dump do not
- * hold the records up. */
+/* Records to examine for each one that is due, so that records without a dump
+ * cause no delay. */
 #define AHEAD_LOOK 8
 #define VIEWS_MAX 256
-/* Places of a view: if dumps use all of these, another one has none. */
+/* Entries in which a view may be; if dumps use all of them, another process
+ * gets none. */
 #define VIEW_WAYS 16
 /* Processes with more mappings are not unwound ahead: 12 MiB for all views. */
 #define VIEW_REGIONS_MAX 1024
 /* Lists of dumps that wait, by the record that they wait for. */
 #define WAITS 1024
-/* Processes whose changes are told apart; those that share a place only wait
- * for each other. */
+/* Number of entries for changes of processes; processes that share an entry
+ * only wait for each other. */
 #define CHANGES 1024
 
-/* The mappings of code that a process had at a time. Threads read them. */
+/* The mappings of a process's code at one time, which threads read. */
 struct ahead_view {
 	struct region *r; /* sorted by start */
 	size_t n, cap;
@@ -43,9 +44,9 @@ struct ahead_dump {
 	struct unwind_job *job; /* NULL: not begun */
 	struct ahead_view *view;
 	uint64_t turn;	/* number of the record */
-	uint64_t after; /* it can be begun when this record was taken */
-	struct ahead_list *list; /* in which it waits; NULL: it does not */
-	struct ahead_dump *next; /* there */
+	uint64_t after; /* the dump can be begun once this record was taken */
+	struct ahead_list *list; /* list in which it waits; NULL: none */
+	struct ahead_dump *next; /* next dump in that list */
 };
 
 struct ahead_list {
@@ -55,12 +56,13 @@ struct ahead_list {
 struct unwind_ahead {
 	struct order *ord;
 	struct unwinder *uw;
-	uint64_t turn;			   /* the last record taken */
-	uint64_t used, asked;		   /* dumps, of unwind_ahead_take() */
+	uint64_t turn;	      /* the last record taken */
+	uint64_t used, asked; /* dumps for which unwind_ahead_take() returned
+				 true, and was called */
 	struct ahead_dump dump[AHEAD_MAX]; /* a ring, in the order of records */
 	size_t first, n;
-	/* those that will be begun: by the record that they wait for; those
-	 * that wait for a thread only */
+	/* dumps that will be begun: by the record that they wait for; and those
+	 * that only wait for a thread */
 	struct ahead_list waits[WAITS], ready;
 	/* The last record seen that changes the threads or mappings of a
 	 * process; indexed by a hash of the process. */
@@ -108,7 +110,7 @@ static void ahead_list_remove(struct ahead_dump *d)
 	d->list = NULL;
 }
 
-/* Ends the first dump. Returns whether out has its result. */
+/* Ends the first dump. Returns whether *out has its result. */
 static bool ahead_end_first(struct unwind_ahead *a, struct unwind_out *out,
 			    bool *dated)
 {
@@ -146,8 +148,8 @@ void unwind_ahead_free(struct unwind_ahead *a)
 	free(a);
 }
 
-/* Called by threads: struct unwind_in.find. Mappings without code are as if
- * nothing was there. */
+/* The unwind_in.find of threads: finds a mapping of code; others do not exist
+ * for it. */
 static int ahead_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	const struct ahead_view *v = arg;
@@ -211,8 +213,8 @@ static uint64_t *ahead_change(struct unwind_ahead *a, const struct record *rec)
 
 /* Hands a dump to a thread. The dump waits if the mappings of its process are
  * not known yet, or if no thread is free. If the mappings will not be known, or
- * there is no room for them, it is unwound when its sample is due. soon: it is
- * due before most dumps that were begun so far. */
+ * there is no room for them, it is unwound when its sample is due. soon: the
+ * dump is due before most dumps that were begun so far. */
 static void ahead_try(struct unwind_ahead *a, struct ahead_dump *d,
 		      struct stitch *st, unwind_ahead_fn *fn, bool soon)
 {
@@ -230,7 +232,8 @@ static void ahead_try(struct unwind_ahead *a, struct ahead_dump *d,
 	if (when == AHEAD_LATER) {
 		uint64_t *change = ahead_change(a, d->rec);
 
-		/* no record was seen that will tell: the sample itself will */
+		/* no record seen so far will show the mappings: wait for the
+		 * sample itself */
 		if (*change <= a->turn)
 			*change = d->turn;
 		d->after = *change;
@@ -259,8 +262,8 @@ void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,
 
 		if (!rec)
 			break;
-		/* Note what a later record changes, or begin the dump that it
-		 * has. */
+		/* Notes a change by a later record, or begins that record's
+		 * dump. */
 		uint64_t *change = ahead_change(a, rec);
 
 		if ((rec->kind == REC_MAP && !(rec->flags & REC_F_DATA)) ||
@@ -280,8 +283,8 @@ void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,
 		else
 			ahead_list_add(&a->waits[*change % WAITS], d);
 	}
-	/* Begin the dumps whose processes no record in front of them changes
-	 * any more. */
+	/* Begins the dumps whose processes no earlier record will change any
+	 * more. */
 	struct ahead_dump *next = a->waits[a->turn % WAITS].first;
 	struct ahead_dump *d;
 

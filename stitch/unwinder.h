@@ -45,7 +45,7 @@ struct unwind_map {
 	uint64_t start, end, pgoff;
 	uint32_t image; /* id in struct frames; 0: none */
 	bool exec;	/* may contain code */
-	/* code made at run time; NULL: none, or unknown. */
+	/* code made at run time; NULL: none, or unknown */
 	const struct jit_code *code;
 	bool dated; /* the answer depends on the time, even within one epoch */
 };
@@ -73,8 +73,9 @@ struct unwind_out {
 	uint32_t max, n;  /* n: number of addresses, at least 1 */
 	uint32_t guessed; /* index of the first one found by frame pointer
 			   * because there was no table; UINT32_MAX: none */
-	bool unproved;	  /* a caller may be missing in front of one of these:
-			   * what may be its return address is in between */
+	bool unproved; /* a caller may be missing before one of these addresses:
+			  a possible return address of it lies between two
+			  frames */
 	enum unwind_end end;
 };
 
@@ -88,10 +89,12 @@ enum unwind_caller {
 			  * is */
 	CALLER_FRAMED,	 /* it is in the chain: the innermost function has set
 			  * up its frame */
-	CALLER_FUNCTION, /* likewise its function, which calls the innermost
-			  * one at several places; stored as inferred */
-	CALLER_UNPROVED, /* of a dump: see struct unwind_out.unproved */
-	CALLER_STALE,	 /* in front of it is what an earlier call has left */
+	CALLER_FUNCTION, /* it is missing, but the code proves its function,
+			    which calls the innermost one at several places;
+			    stored as inferred */
+	CALLER_UNPROVED, /* for a dump: see struct unwind_out.unproved */
+	CALLER_STALE, /* an address that an earlier call has left precedes it in
+			 the chain */
 };
 
 enum unwind_part {
@@ -114,33 +117,34 @@ struct unwinder_ops {
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
 	/* Returns whether the callers of a recorded chain are addresses inside
-	 * calls, as an unwinder leaves them, and none is after one: at least
-	 * two of them, in files that are here. */
+	 * calls, as from an unwinder, and none is a return address. At least
+	 * two of them must be in available files. */
 	bool (*inside)(struct unwinder *uw, const struct unwind_in *in,
 		       const uint64_t *ip, uint32_t n);
-	/* Returns whether [start, end), in or next to a mapping of code of a
-	 * file, is a part of that file, by its program headers: data, that is
-	 * loaded without the right to execute; or all of it text of a program,
-	 * as what maps a file may be longer than its text, and only programs
-	 * stay mapped. False: not, or not known. */
+	/* Returns whether [start, end), in or next to a mapping of a file's
+	 * code, is a part of that file, by its program headers. UNWIND_DATA:
+	 * data, loaded without the right to execute. UNWIND_TEXT: all of it is
+	 * text of a program (a mapping may be longer than the file's text, and
+	 * only programs stay mapped). False: it is not, or not known. */
 	bool (*has)(struct unwinder *uw, const struct unwind_map *map,
 		    uint64_t start, uint64_t end, enum unwind_part part);
 	/* Returns whether a thread begins in the function at a return address
-	 * of code at map, so that nothing has called it: the C library's first
-	 * functions keep other data in FP, by which a walk goes on. Says so
-	 * only if that is known without reading the whole file. */
+	 * in the code at map, so that nothing has called it: the C library's
+	 * first functions keep other data in FP, along which a walk continues.
+	 * Returns true only if this is known without reading the whole file. */
 	bool (*begins)(struct unwinder *uw, const struct unwind_map *map,
 		       uint64_t addr);
 	/* Begins to unwind a dump of a known machine, whose registers have the
-	 * sampled address, on another thread: registers, stack and what find()
-	 * reads stay as they are until finish(). soon: before those that were
-	 * begun without this. Returns NULL if no thread has time. begin NULL:
+	 * sampled address, on another thread: registers, stack and the data of
+	 * find() must not change until finish(). soon: unwind it before dumps
+	 * begun without `soon`. Returns NULL if no thread is free. begin NULL:
 	 * there are no threads. */
 	struct unwind_job *(*begin)(struct unwinder *uw,
 				    const struct unwind_in *in, bool soon);
-	/* Ends it. Returns true and *out, as unwind() would have filled it, or
-	 * false if the caller has to call that. *dated: the result depends on
-	 * an address that find() did not find or said to be dated. */
+	/* Ends a job and frees it. Returns true and *out, filled as by
+	 * unwind(), or false if the caller must call unwind(). *dated: the
+	 * result depends on an address that find() did not find or reported as
+	 * dated. */
 	bool (*finish)(struct unwinder *uw, struct unwind_job *job,
 		       struct unwind_out *out, bool *dated);
 	void (*free)(struct unwinder *uw);

@@ -1,4 +1,4 @@
-/* user_mask.h - which bits of a user address are the address. */
+/* user_mask.h - the bits of a user address that are the address. */
 #pragma once
 #include <stdint.h>
 #include <string.h>

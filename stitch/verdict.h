@@ -18,7 +18,7 @@ enum request_verdict {
 	REQ_REFUSED,	   /* the kernel took the user stack at once */
 	REQ_STRIPPED,	   /* the file's chains were removed (perf inject) */
 	REQ_UNEXPLAINED,
-	/* Only of processes that unwind themselves: */
+	/* Only for processes that unwind themselves: */
 	REQ_BEFORE_OPT_IN, /* the process had logged no stack yet */
 	REQ_IN_UNWINDER, /* made while the thread unwound itself for an earlier
 			  * request */
@@ -38,16 +38,17 @@ enum chain_verdict {
 	CHAIN_UNJOINABLE, /* its samples have the marker without the cookie */
 };
 
-/* What samples that are added up say about their halves, in sample_group: 0,
- * nothing; minus a request_verdict, there is no user half; MARK_EXEC, it is of
- * the program after an exec; MARK_ENDED and an unwind_end, it was not unwound
+/* The mark of samples that are summed in sample_group: 0: none; minus a
+ * request_verdict: there is no user half; MARK_EXEC: the user half belongs to
+ * the program after an exec; MARK_ENDED plus an unwind_end: it was not unwound
  * to its outermost frame. */
 #define MARK_EXEC 2
 #define MARK_ENDED 100
 
 enum verdict_flag {
 	VERDICT_AFTER = 1, /* the sample is later than its chain */
-	VERDICT_EXEC = 2, /* exec in between: the chain is of the new program */
+	VERDICT_EXEC =
+		2, /* exec in between: the chain belongs to the new program */
 	VERDICT_OTHER_CAPTURE = 4,
 	VERDICT_REUSED_TID = 8,
 	VERDICT_AFTER_EXIT = 16,  /* chain: written after its thread's EXIT */
@@ -64,19 +65,19 @@ enum verdict_flag {
 				  * or a part is missing */
 	VERDICT_NONCE = 2048,	 /* the cookie is the nonce of a process that
 				  * unwinds itself */
-	VERDICT_MERGED = 4096,	 /* request: the verdict, and chain: the
-				  * requests, are not by its own capture alone,
-				  * but by others that were merged with it */
+	VERDICT_MERGED = 4096, /* the verdict of the request, or the requests of
+				  the chain, do not come from its own capture
+				  alone, but also from others merged with it */
 };
 
 enum confidence {
-	CONF_PROVED = 1, /* by the cookie */
-	CONF_EXPLAINED,	 /* by a loss, an exit, or the end of the capture */
+	CONF_PROVED = 1, /* proved by the cookie */
+	CONF_EXPLAINED,	 /* explained by a loss, an exit, or the end of the
+			    capture */
 	CONF_UNEXPLAINED,
 };
 
-/* What ended the stay in the kernel that the cookie stands for: the chain was
- * due then. */
+/* What ended the cookie's stay in the kernel, when the chain was due. */
 enum request_end {
 	END_COOKIE = 1, /* the thread got a newer cookie */
 	END_EXIT,	/* the thread ended */

@@ -41,17 +41,19 @@ enum image_kind {
 
 /* Returns the word for a kind, NULL if there is no such kind. */
 const char *image_kind_name(unsigned int kind);
-/* Returns whether it is code of a kernel, that of a guest included. */
+/* Returns whether images of this kind are kernel code, also of a guest. */
 bool image_is_kernel(enum image_kind kind);
 /* Returns whether equal offsets in equal builds of such an image are the same
  * code: a mapping need not begin where its file does. */
 bool image_has_offsets(enum image_kind kind);
 
-/* A part of a file that was mapped as code: none of it need make sense. */
+/* A part of a file that was mapped as code. The values may be invalid, as they
+ * come from a database. */
 struct image_part {
 	uint32_t image; /* of the database */
 	uint64_t pgoff, len;
-	uint64_t t0; /* first mapped then; 1: before the capture; 0: unknown */
+	uint64_t t0; /* time of its first mapping; 1: before the capture; 0:
+			unknown */
 };
 
 struct image {
@@ -64,15 +66,15 @@ struct image {
 	 * was read from it later proves nothing, and is not in id. Not part of
 	 * the identity: device and inode are. */
 	bool several;
-	/* Two of them had this inode, one after the other. Not part of the
-	 * identity. */
+	/* Two of these files had this inode, one after the other. Not part of
+	 * the identity. */
 	bool reused;
-	/* When it was first mapped; 1: before the capture; 0: not known. Not
+	/* Time of its first mapping; 1: before the capture; 0: not known. Not
 	 * part of the identity. */
 	uint64_t mapped;
-	/* The file that naming chose by the addresses that ran, where no
-	 * build-id of it is known; "": it refused the one with the build-id;
-	 * NULL: nothing is known. Not part of the identity. */
+	/* The file that naming chose by the addresses that ran, if no build-id
+	 * is known; "": it refused the file with the build-id; NULL: no choice.
+	 * Not part of the identity. */
 	const char *settled;
 	uint64_t start, len; /* kernel code: its address range; IMAGE_JIT:
 			      * len is its size; IMAGE_FILE: see
@@ -83,34 +85,34 @@ struct image {
 	/* IMAGE_JIT, IMAGE_BPF: bytes and lines of one of the codes with this
 	 * image, borrowed; NULL: unknown. Not part of the identity. */
 	const struct jit_code *code;
-	/* What is known to be mapped of the file, borrowed. Not part of the
+	/* The known mapped parts of the file, borrowed. Not part of the
 	 * identity. */
 	const struct image_part *part;
 	size_t n_part;
 };
 
-/* Returns whether it is code of a file that is believed to have been copied to
- * other memory at its place, len bytes. */
+/* Returns whether the image is code of a file, len bytes, that was presumably
+ * copied to other memory mapped in its place. */
 static inline bool image_is_copy(const struct image *img)
 {
 	return img->kind == IMAGE_FILE && img->len;
 }
 
-/* Returns whether it is what a file was before it was written at t0, while it
- * was recorded: the inode is now of another content. */
+/* Returns whether the image is a file's content before the file was written at
+ * t0, during the recording: the inode now has other content. */
 static inline bool image_is_before(const struct image *img)
 {
 	return img->kind == IMAGE_FILE && img->t0;
 }
 
 enum frame_flag {
-	FRAME_INFERRED = 1,   /* not recorded: caller found in the link
-			       * register or by a proof in code */
-	FRAME_UNCERTAIN = 2,  /* a mapping record may have been lost, or the
-			       * mapping was first listed after the sample */
-	FRAME_OLD_IMAGE = 4,  /* of the program before exec: until the new
-			       * program starts, the user registers are those
-			       * of the old one */
+	FRAME_INFERRED = 1,  /* not recorded: caller found in the link
+			      * register or by a proof in code */
+	FRAME_UNCERTAIN = 2, /* a mapping record may have been lost, or the
+			      * mapping was first listed after the sample */
+	FRAME_OLD_IMAGE =
+		4, /* code of the program before exec: until the new one starts,
+		      the user registers are those of the old one */
 	FRAME_DERIVED = 8,    /* the offset was computed, or is not an offset in
 			       * the image: see IMAGE_SYMBOLS, IMAGE_MAPPING */
 	FRAME_AMBIGUOUS = 16, /* several jitted codes were at the address at
@@ -143,9 +145,9 @@ struct raw_note {
 	uint8_t caller; /* enum unwind_caller of the innermost frame */
 };
 
-/* A distinct combination of stack, recorded addresses and note. Of most unwound
- * stacks the outer addresses equal those of one before and are kept there: 19
- * MB of those of a compiler become 6. */
+/* A distinct combination of stack, recorded addresses and note. The outer
+ * addresses of most unwound stacks equal those of an earlier one, and are kept
+ * there: 19 MB of a compiler's stacks become 6 MB. */
 struct raw_chain {
 	uint32_t stack;
 	uint32_t n; /* addresses, one for each frame */
@@ -173,17 +175,16 @@ struct image_name {
 	uint64_t hash[2];
 };
 
-/* What a frame adds to the hashes of its stacks. Looked up in image and frame
- * for each frame of each stack, and hashed there, it took 1 % of an ingest of
- * stack dumps. */
+/* The part of a frame in the hashes of its stacks. Computing it from image and
+ * frame, for each frame of each stack, took 1 % of an ingest of stack dumps. */
 struct frame_mix {
 	uint64_t a, b;
 };
 
 /* Owns all images, frames, stacks and raw chains of a run. */
 struct frames {
-	/* Raw chains. A shelf has room for twice as many as the one before, and
-	 * none moves, so that the thread that stores samples may ask while
+	/* Raw chains. A shelf has room for twice as many as the previous one,
+	 * and none moves, so that the thread that stores samples can read while
 	 * others are added. */
 	struct raw_chain *shelf[32 - RAW_FIRST_BITS];
 	uint32_t n_raw;
@@ -220,7 +221,7 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 		      uint64_t hash, struct raw_note note);
 
-/* Returns an offset for a symbol of which no address is known: a number that
+/* Returns an offset for a symbol without a known address: a number that
  * identifies the symbol, combined with the offset in it. The number is derived
  * from the name, so that it is the same in every run. Returns NO_OFFSET if off
  * is too large. size 0: unknown. */
@@ -257,7 +258,7 @@ static inline const struct raw_chain *frames_get_raw(const struct frames *fr,
 	return &fr->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
 }
 /* Returns the addresses of a raw chain from number `from` on, and sets *n to
- * how many of them stand together; 0 at the end. */
+ * how many of them are contiguous; 0 at the end. */
 const uint64_t *frames_raw_ips(const struct frames *fr,
 			       const struct raw_chain *c, uint32_t from,
 			       uint32_t *n);

@@ -1,5 +1,5 @@
-/* group_reads.c - what the members of event groups counted from one sample to
- * the next. */
+/* group_reads.c - computes what the members of event groups counted between
+ * samples. */
 #include "stitch/tasks/group_reads.h"
 
 #include "stitch/base/mem.h"

@@ -1,11 +1,11 @@
-/* group_reads.h - what the members of event groups counted from one sample to
- * the next.
+/* group_reads.h - computes what the members of event groups counted between
+ * samples.
  *
- * A sample of a group has the value of each member since the member was
- * enabled (READ). The weight of a member is the difference to its last value,
- * in the same thread if the values are of threads. A value smaller than the
- * last one, which is of a late record, has no difference; nor has a value for
- * which there is no room, as memory is bounded. */
+ * A sample of a group has the value of each member since the member was enabled
+ * (READ). The weight of a member is the difference to its last value, in the
+ * same thread if the values are of threads. A value smaller than the last one,
+ * from a late record, has no difference; nor has a value for which there is no
+ * room, as memory is bounded. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct group_reads {
 
 void group_reads_release(struct group_reads *g);
 /* Stores in *n what a member of a capture counted since its last sample.
- * thread: row id of the thread that the value is of, 0: not of one. Returns
- * false if the value has no difference. */
+ * thread: row id of the thread whose value it is; 0: not a thread's value.
+ * Returns false if the value has no difference. */
 bool group_reads_since(struct group_reads *g, uint16_t source, uint32_t thread,
 		       const struct group_value *m, uint64_t *n);

@@ -12,14 +12,16 @@
  * the list of mappings. */
 struct header_index {
 	struct table by_path;
-	struct path_files *files; /* so far, of a stream: it was not scanned */
-	/* by entry of the table: a later one has another id for the path */
+	struct path_files *files; /* files mapped so far in a stream, which was
+				     not scanned */
+	/* by entry of the table: whether a later entry has another id for the
+	 * path */
 	bool *several;
 	size_t n_several, cap_several;
 	uint32_t n; /* number of table entries indexed so far */
 };
 
-/* A file that was asked about. */
+/* A file that `written` was called for, and its answer. */
 struct header_file {
 	struct path_file f;
 	uint64_t written;
@@ -101,7 +103,7 @@ static struct header_index *header_index(struct header_ids *ids,
 		if (first == TABLE_NONE)
 			table_add(&ix->by_path, header_hash(&k), ix->n);
 		else {
-			/* perf 6.1 writes one for each file */
+			/* perf 6.1 writes one entry for each file */
 			const struct build_id_def *a = &src->build_ids[first];
 
 			if (a->id_len != b->id_len ||
@@ -118,7 +120,8 @@ SAME_FUNCTION(header_file_is_same, struct header_ids, file[id].f,
 	      x->maj == y->maj && x->min == y->min && x->ino == y->ino &&
 		      x->gen == y->gen);
 
-/* Asks once about each file: most processes map the same few. */
+/* Returns when a file was written. Calls `written` once for each file, as most
+ * processes map the same few. */
 static uint64_t header_written(struct header_ids *ids,
 			       const struct path_file *f,
 			       const struct image *img)

@@ -1,4 +1,4 @@
-/* jit.c - code that a runtime made in a process.
+/* jit.c - finds code that a runtime made in a process.
  *
  * The starts and ends of all codes divide the address space into pieces. Each
  * piece has a list of the codes that cover it, oldest first. Functions hardly
@@ -392,7 +392,8 @@ static bool jit_hit_in(const struct frames *fr, struct jit *j, int64_t t,
 	return hit->found != JIT_NONE && !jit_is_covered(fr, at, hit);
 }
 
-/* A process inherits the code that its parent had at the fork. */
+/* Returns the time at which to search the parent's code: a process inherits the
+ * code that its parent had at the fork. */
 static int64_t jit_parents_time(const struct jit_view *v, int64_t t)
 {
 	return t != TIME_NONE && v->forked < t ? v->forked : t;

@@ -1,4 +1,4 @@
-/* jit.h - code that a runtime made in a process: where it was, and when.
+/* jit.h - finds code that a runtime made in a process: where it was, and when.
  *
  * Call order: jit_add() and jit_move() in the order of the runtime's file,
  * jit_finish(), then queries, which cost O(log n). Newer code replaces older
@@ -25,11 +25,12 @@ struct jit_at {
 	int64_t t; /* on the timeline */
 };
 
-/* Returns the id of the frame, or 0 if no such code was there or a file mapped
- * later covers it. Sets *ever if such code was there at any time. */
+/* Returns the id of the frame, or 0 if no jitted code was there or a file
+ * mapped later covers it. Sets *ever if jitted code was there at any time. */
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		   bool *ever);
-/* Returns the code at the address; NULL if there is none, or several. */
+/* Returns the jitted code at the address; NULL if there is none, or several.
+ * *ever: as for jit_frame(). */
 const struct jit_code *jit_code_at(const struct frames *fr,
 				   const struct jit_at *at, bool *ever);
 /* Returns a number that grows with t. While it is the same, so are all answers

@@ -1,4 +1,4 @@
-/* join_task.h - what the join remembers about a thread. */
+/* join_task.h - what the join knows about a thread. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct join_task {
 	uint32_t shared; /* index in shared_threads, plus 1; 0: none */
 };
 
-/* The thread called exec at the given time. */
+/* Notes that the thread called exec at this time. */
 static inline void join_task_exec(struct join_task *task, int64_t time)
 {
 	task->has_exec = true;

@@ -101,8 +101,8 @@ const struct snapshot *snapshots_exec(struct snapshots *sn, int32_t pid,
 	return found;
 }
 
-/* Maps what the list says; regions that are already mapped in the same way
- * stay, others are removed. */
+/* Applies a list; regions that are already mapped in the same way stay, others
+ * are removed. */
 static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
 			   const struct snapshot *s, int64_t t)
 {
@@ -206,10 +206,11 @@ int partial_maps_get(struct partial_maps *wh, const struct region *all,
 	return out->end > out->start;
 }
 
-/* A stack is compared with all that are valid at its time. */
+/* Maximum number of late mappings, as a stack is compared with all that are
+ * valid at its time. */
 #define LATE_MAX 16384
 
-/* What is being added. */
+/* Arguments of late_maps_add_part(). */
 struct late_adding {
 	struct late_maps *lm;
 	const struct process *p;
@@ -233,7 +234,7 @@ static void late_maps_add_part(void *arg, const struct region *r)
 		.listed = listed,
 	};
 
-	/* the program before exec had it */
+	/* the mapping belonged to the program before the exec */
 	if (!listed && a->p->since != TIME_NONE && a->p->since > m.from &&
 	    m.until > a->p->since)
 		m.until = a->p->since;
@@ -259,12 +260,13 @@ void late_maps_add(struct late_maps *lm, const struct process *p,
 		space_parts_of(&p->space, r, late_maps_add_part, &a);
 }
 
-/* Of one process, by time, so that a later mapping replaces an earlier one. */
+/* Sorts the mappings of one process by time, so that a later one replaces an
+ * earlier one. */
 COMPARE_BY(late_maps_order, struct late_map, process, from, start, end);
 
 void late_maps_sort(struct late_maps *lm)
 {
-	size_t first = 0; /* of the same process */
+	size_t first = 0; /* first mapping of the same process */
 
 	sort_items(lm->map, lm->n, late_maps_order);
 	for (size_t i = 0; i < lm->n; i++) {
@@ -281,7 +283,7 @@ void late_maps_sort(struct late_maps *lm)
 	}
 }
 
-/* Returns the newest of n valid mappings that has addr, or NULL. */
+/* Returns the newest of n valid mappings that contains addr, or NULL. */
 static const struct late_map *late_maps_find(const struct late_maps *lm,
 					     size_t n, uint64_t addr)
 {
@@ -292,8 +294,8 @@ static const struct late_map *late_maps_find(const struct late_maps *lm,
 	return NULL;
 }
 
-/* Returns the frame of addr, by a mapping that may be NULL; was: the frame that
- * the address had. */
+/* Returns the frame of addr by mapping m, which may be NULL. was: the frame
+ * that the address had. */
 static uint32_t late_maps_frame(struct frames *fr, const struct late_map *m,
 				uint64_t addr, uint32_t was)
 {
@@ -316,8 +318,8 @@ static uint32_t late_maps_frame(struct frames *fr, const struct late_map *m,
 	return frames_frame(fr, &f);
 }
 
-/* Returns what late_maps_again() does; until: how many mappings are of smaller
- * processes, or of this one and not after t. */
+/* Returns the raw chain for late_maps_again(). until: number of mappings of
+ * processes with smaller ids, and of this one that are not later than t. */
 static uint32_t late_maps_resolve(struct late_maps *lm, struct frames *fr,
 				  uint32_t process, int64_t t, size_t until,
 				  uint64_t mask, uint32_t raw)
@@ -377,7 +379,7 @@ uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
 
 	if (!last || last->process != process)
 		return raw;
-	/* the same for each time that the list is valid */
+	/* the answer is the same for all times at which the list is valid */
 	const uint64_t key = hash_u64((uint64_t)process << 32 | raw);
 	const bool steady = last->steady && t < last->until;
 	uint32_t now = steady ? table_find_hash(&lm->known, key) : TABLE_NONE;

@@ -1,13 +1,13 @@
 /* late_maps.h - mappings whose record came late, for stacks resolved before.
  *
- * A live pipe gives out a record before it is certain that no earlier one
+ * A live pipe delivers a record before it is certain that no earlier one
  * follows. If a mapping then comes late, the stacks of its process between its
  * time and its arrival were resolved without it. Order: late_maps_add() when
  * such a mapping was applied, late_maps_sort() at the end of the stream, then
  * late_maps_again() for each stack.
  *
- * What a recorder lists of processes that it finds comes late, too, where
- * another one had begun before it. */
+ * A recorder's list of existing processes is also late, if another recorder had
+ * started earlier. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,9 +28,9 @@ struct image;
 /* A list has all mappings of a process at one moment, such as a copy of
  * /proc/PID/maps, for captures that do not record mappings. A list with a time
  * is valid from that time on. A list without a time is valid from the start of
- * the capture or process, and again after each exec, because nothing tells for
- * which of its programs it was made. If several places have lists of a process,
- * only those of the lowest rank are used.
+ * the capture or process, and again after each exec, because it is not known
+ * for which of its programs it was made. If several places have lists of a
+ * process, only those of the lowest rank are used.
  *
  * Call order: snapshots_add() for all lists, then queries, which cost O(log
  * n). */
@@ -72,8 +72,8 @@ struct snapshots_to {
 void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,
 		   uint32_t process, int64_t t, bool started);
 
-/* The mappings are derived from the file's own segments, if the file is
- * available. */
+/* Some records have only the range of a whole file: its mappings are derived
+ * from the file's own segments, if it is available. */
 
 /* A segment of a file in memory, relative to the file's lowest address. */
 struct file_part {
@@ -117,25 +117,28 @@ struct late_map {
 	int64_t reach; /* largest until of it and of those of its process before
 			* it; set by late_maps_sort() */
 	bool derived;
-	bool listed; /* mapped at `until`; before, no record says so */
-	bool steady; /* it and those before it of its process are listed, and
-		      * valid in the same time; set by late_maps_sort() */
+	bool listed; /* mapped at `until`; no record shows that it was earlier
+		      */
+	bool steady; /* this mapping and the earlier ones of its process are
+			listed and valid at the same times; set by
+			late_maps_sort() */
 };
 
 struct late_maps {
 	struct late_map *map;
 	size_t n, cap;
-	int64_t from, until;	       /* of all of them; n > 0 */
-	bool full;		       /* there were more than are kept */
-	const struct late_map **valid; /* those of one time */
+	int64_t from, until; /* earliest `from` and latest `until` of all; valid
+				if n > 0 */
+	bool full;	     /* there were more late mappings than are kept */
+	const struct late_map **valid; /* valid at one time */
 	size_t cap_valid;
 	struct table known; /* hash of process and raw chain -> the answer, of
 			     * steady mappings */
 };
 
-/* Adds what became of r, which process p has mapped at r->t0; TIME_NONE: no
- * record says since when, but it may be since `since`. now: time of the newest
- * record before. */
+/* Adds the parts of r that are still mapped, which process p has mapped at
+ * r->t0 (TIME_NONE: unknown, but maybe at `since`). now: time of the newest
+ * earlier record. */
 void late_maps_add(struct late_maps *lm, const struct process *p,
 		   const struct region *r, int64_t since, int64_t now);
 void late_maps_sort(struct late_maps *lm);

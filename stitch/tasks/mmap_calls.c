@@ -46,8 +46,8 @@ struct file {
 };
 
 struct mmap_calls {
-	/* Row id of the thread whose call is in pending[] at the same place; 0:
-	 * none. Each call asks, and most ask for nothing more. */
+	/* Row id of the thread whose call is in pending[] at the same index; 0:
+	 * none. Each call reads this, and most read nothing else. */
 	uint32_t thread[PENDING];
 	struct pending pending[PENDING];
 	struct file *file; /* a ring once it has FILES entries */
@@ -105,7 +105,7 @@ static enum call_what call_kind(struct mmap_calls *cs,
 			for (uint8_t w = CALL_MMAP; w < CALL_RAW; w++)
 				if (!strcmp(numbers[i].arch, arch))
 					cs->what[numbers[i].nr[w]] = w;
-		/* of the calls that the machine lacks */
+		/* for the calls that the machine lacks */
 		cs->what[0] = CALL_NONE;
 	}
 	return c->nr > 0 && c->nr < NUMBERS ? (enum call_what)cs->what[c->nr]
@@ -262,7 +262,7 @@ static void apply_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
 
 	if (!page_range(ret, p->arg[1], &r))
 		return;
-	/* perf's mapping record of the same call has more information */
+	/* perf's mapping record for the same call has more information */
 	const struct process *pr = tasks_process_at(in->tasks, slot);
 	const struct region *is = space_find(&pr->space, r.start, TIME_NONE);
 

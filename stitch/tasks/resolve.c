@@ -21,25 +21,27 @@
  * every sample. */
 struct slot {
 	uint64_t hash;
-	const uint64_t *ip;  /* addresses of the raw chain */
-	uint32_t space, gen; /* gen: the space's cut; if partial, the sum for
-			      * all spaces; plus that of the jitted code */
-	uint32_t raw;	     /* 0: empty entry */
+	const uint64_t *ip; /* addresses of the raw chain */
+	uint32_t space,
+		gen;  /* gen: space.cut; if partial, the sum of the counters of
+			 all spaces; plus that of the jitted code */
+	uint32_t raw; /* 0: empty entry */
 	uint32_t n : 21;
-	uint32_t behind : 6;  /* addresses after these, which are no frames */
+	uint32_t behind : 6;  /* number of further addresses that are not frames
+			       */
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
 	uint32_t bare : 1;    /* see struct resolve_found */
 	uint32_t stray : 1;
-	uint32_t lacks : 1; /* the second address was not recorded: a list as
-			     * resolve_known() is given it is without it */
+	uint32_t lacks : 1; /* the second address was inferred: the recorded
+			       list, as for resolve_known(), lacks it */
 };
 
 #define SLOT_N_MAX ((1u << 21) - 1)
 #define BEHIND_MAX 63
 /* The last list of each of this many kinds is found without a hash. In a trace
- * of system calls, 19 of 20 kernel stacks equal the one before of the same
+ * of system calls, 19 of 20 kernel stacks equal the previous one of the same
  * event and CPU. */
 #define LAST_LISTS 256
 /* Distinguish chains with such frames from equal chains without. */
@@ -81,7 +83,7 @@ struct stack_prefix {
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
-	struct slot last[LAST_LISTS]; /* of the kernel, without a note */
+	struct slot last[LAST_LISTS]; /* last kernel lists without a note */
 	struct stack_prefix prefix[PREFIXES];
 	struct known_frame *known;
 	struct header_ids *ids;
@@ -296,13 +298,13 @@ static uint64_t resolve_note_hash(struct raw_note note, uint32_t guessed)
 			(uint64_t)note.caller << 32 | (guessed + 1u));
 }
 
-/* Returns where the cache has the list of a hash, in a space. */
+/* Returns the hash of a list in a space, which chooses its cache entry. */
 static uint64_t resolve_slot_home(uint64_t raw, uint32_t space_id)
 {
 	return raw ^ space_id * HASH_SPACE;
 }
 
-/* Returns whether an entry is of an equal list, resolved in the same state. */
+/* Returns whether an entry is for an equal list, resolved in the same state. */
 static inline bool slot_is_of(const struct slot *s, uint32_t space_id,
 			      uint32_t gen, const struct addrs *a)
 {
@@ -327,8 +329,9 @@ static const struct slot *resolve_cached(struct resolve *rv, uint64_t home,
 	return s->hash == hash && slot_is_of(s, space_id, gen, a) ? s : NULL;
 }
 
-/* Stores the entry s; the raw chain supplies hash and addresses. Those of which
- * it has a part only are of dumps, which seldom repeat: there is no entry. */
+/* Stores the entry s; the raw chain supplies the addresses. Chains with only a
+ * part of their addresses come from dumps, which seldom repeat, and are not
+ * stored. */
 static void resolve_cache_put(struct resolve *rv, uint64_t home, uint64_t hash,
 			      struct slot s)
 {
@@ -370,9 +373,9 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
-/* No program has the upper half or the first page mapped: whatever is not known
- * of its mappings, nothing was called from there. The upper half is the
- * kernel's on x86-64 (Documentation/arch/x86/x86_64/mm.rst) and AArch64
+/* Returns whether an address is never mapped, so that nothing was called from
+ * there: no program has the upper half or the first page mapped. The upper half
+ * is the kernel's on x86-64 (Documentation/arch/x86/x86_64/mm.rst) and AArch64
  * (Documentation/arch/arm64/memory.rst), on s390x it begins at 8 EiB; the first
  * page is below vm.mmap_min_addr (65536 and 32768 by default, Linux 2.6.23 to
  * 7.1). The mask of the source has removed tags and signatures. */
@@ -382,8 +385,8 @@ static bool is_never_mapped(uint64_t addr)
 }
 
 /* Returns whether the code that is mapped at `neighbour` belongs to a file that
- * has data at addr, if the file is mapped there as well: captures may tell only
- * where the code of a file is. */
+ * has data at addr, if the file is mapped there as well: captures may only have
+ * a file's mappings of code. */
 static bool is_data_of_file_at(const struct resolve_in *in, uint64_t neighbour,
 			       uint64_t addr)
 {
@@ -393,8 +396,8 @@ static bool is_data_of_file_at(const struct resolve_in *in, uint64_t neighbour,
 	       in->is_data(in->arg, r, addr);
 }
 
-/* Returns whether nothing was called from an address that is in no mapping,
- * even if not all mappings of the process are known; some must be. */
+/* Returns whether nothing was called from an unmapped address, even if not all
+ * mappings of the process are known; some must be. */
 static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 {
 	uint64_t below;
@@ -409,8 +412,8 @@ static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 	       (above && is_data_of_file_at(in, above, addr));
 }
 
-/* Returns the frame of an address that is not mapped now: of the program before
- * exec, or else unknown; then sets s->bare. */
+/* Returns the frame of an address that is not mapped now: one of the program
+ * before exec, or else unknown, which sets s->bare. */
 static uint32_t resolve_stale_frame(struct resolve *rv,
 				    const struct resolve_in *in, uint64_t addr,
 				    uint32_t flags, struct slot *s)
@@ -441,9 +444,9 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 		IMAGE_UNKNOWN_USER, "[unknown]", flags & FRAME_SIGNED);
 }
 
-/* Returns a frame of code known by symbol, or, where that is "", by its file
- * alone. It has an image of its own, so that it never equals a frame with a
- * real offset. */
+/* Returns a frame of code known by symbol or, if that is "", only by its file.
+ * It has a separate image, so that it never equals a frame with a real
+ * offset. */
 static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
 				    enum image_kind kind, const char *path)
 {
@@ -555,9 +558,9 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 	return frame;
 }
 
-/* Returns how many addresses are after the function in which the thread
- * begins: it has no caller, and leaves in FP what it likes. The first functions
- * of glibc 2.43 leave a place among the words of the environment. */
+/* Returns how many addresses follow the function in which the thread begins:
+ * that has no caller, and any value in FP. The first functions of glibc 2.43
+ * leave an address among the words of the environment. */
 static uint32_t resolve_after_start(const struct resolve_in *in,
 				    const struct addrs *a)
 {
@@ -602,7 +605,7 @@ uint32_t resolve_known(struct resolve *rv, const struct space *sp,
 		       uint32_t view, int64_t t, const struct addrs *a,
 		       uint64_t *asked)
 {
-	/* differs from what else may be at its place in the upper bits */
+	/* its upper bits differ from those of all other entries */
 	*asked = (*asked << 1 | 1) << 32 ^
 		 resolve_slot_home(resolve_list_hash(a), view);
 	if (t != TIME_NONE && t < sp->changed)
@@ -620,7 +623,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	const uint64_t addrs = resolve_list_hash(a);
 	const uint64_t home = resolve_slot_home(addrs ^ a->places, in->view);
 	uint64_t hash = home + in->inferred + in->inferred_function;
-	/* Include in the hash what the addresses do not contain. */
+	/* Add to the hash what the addresses do not contain. */
 	hash ^= resolve_note_hash(in->note, in->guessed);
 	struct slot s = { .space = in->view };
 	*found = (struct resolve_found){ false, false };
@@ -671,8 +674,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		t->ip[t->n] = frames.ip[i];
 		t->stack[t->n++] = stack;
 	}
-	/* A frame that is not in code of the own space depends on more than the
-	 * key. */
+	/* A frame outside the code of the process's own space depends on more
+	 * than the key. */
 	if (t && s.partial)
 		t->n = 0;
 	s.raw = frames_noted(

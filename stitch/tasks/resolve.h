@@ -16,7 +16,8 @@ struct resolve;
 struct source;
 struct space;
 
-/* Takes ids. */
+/* Returns a new resolver, to be freed by resolve_free(). It takes over ids and
+ * borrows fr. */
 struct resolve *resolve_new(struct frames *fr, struct header_ids *ids);
 void resolve_free(struct resolve *rv);
 
@@ -28,10 +29,11 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
-/* Returns the image of a copy of code of a file that is len bytes long, at its
- * place in other memory. */
+/* Returns the image for a copy, len bytes long, of a file's code in other
+ * memory mapped in its place. */
 uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len);
-/* Returns whether an image is of memory that is not of a file of a disk. */
+/* Returns whether an image is memory that does not belong to a file on a
+ * disk. */
 bool resolve_is_memory(const struct resolve *rv, uint32_t image);
 
 /* Path of a file whose name is unknown: each mapping becomes a separate
@@ -51,8 +53,8 @@ struct resolve_in {
 	uint32_t view;		/* identifies the space in the cache */
 	uint32_t inferred;	/* index of an address that was not recorded, or
 				 * RESOLVE_NONE */
-	bool inferred_function; /* it is the start of a function, whose return
-				 * address is not known */
+	bool inferred_function; /* the inferred address is the start of a
+				   function whose return address is not known */
 	uint32_t guessed;	/* index of the first address found by frame
 				 * pointer, or RESOLVE_NONE */
 	struct raw_note note;
@@ -68,11 +70,11 @@ struct resolve_in {
 	 * which is code at r. NULL: not known. */
 	bool (*begins)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
-	bool once;	/* of a dump: it is not looked for in the cache, nor put
-			 * there, as such lists seldom repeat */
-	uint64_t asked; /* of resolve_known(), which finds what the unwinder's
-			 * answer came to, if that depends on mapped code alone;
-			 * 0: it was not asked */
+	bool once; /* a dump: the cache is not used, as such lists seldom repeat
+		    */
+	uint64_t asked; /* *asked of resolve_known(), under which the result is
+			   cached, if the unwinder's answer depends only on
+			   mapped code; 0: it was not called */
 };
 
 /* The context of a list of kernel addresses: the mappings of up to two
@@ -90,15 +92,16 @@ struct resolve_kernel {
 
 /* Which addresses of a list are not mapped. */
 struct resolve_found {
-	bool bare;  /* the innermost, in the process's own space, and it was not
-		     * mapped before exec */
-	bool stray; /* any, in any space: its frame is unknown */
+	bool bare;  /* the innermost address, in the process's own space, nor
+		       before exec */
+	bool stray; /* some address, in all spaces: its frame is unknown */
 };
 
-/* Returns the raw chain that an equal list of a space (view) led to when the
- * unwinder was asked, or 0: then it is to be asked. *asked: what else its
- * answer depends on; then struct resolve_in.asked. The process has no jitted
- * code, and no mapping that is left of a program before exec. */
+/* Returns the raw chain that an equal list of a space (view) got with the
+ * unwinder's answer, or 0: then the unwinder must be asked. *asked: in, other
+ * values on which the answer depends; out, the value for resolve_in.asked. The
+ * process must have no jitted code, and no mappings of a program before
+ * exec. */
 uint32_t resolve_known(struct resolve *rv, const struct space *sp,
 		       uint32_t view, int64_t t, const struct addrs *a,
 		       uint64_t *asked);

@@ -1,20 +1,16 @@
-/* shared_tasks.c - threads and processes that several captures of a kernel
- * see.
+/* shared_tasks.c - threads and processes that several captures of a kernel see.
  *
  * Thread 9 in two captures, and then another one with its id, of which capture
  * 1 has no record yet:
  *
- *	capture 0	slot 4, ended		slot 8
- *			|			|
- *			ring: row 12		ring: row 15
- *			|
- *	capture 1	slot 7, replaced
+ * capture 0	slot 4, ended		slot 8 |			| ring: row
+ * 12 ring: row 15 | capture 1	slot 7, replaced
  *
  * What one capture learns is passed to the slots that the others have of an id:
  * a FORK replaces those that did not begin with it (tell_fork_to_others()), an
- * EXIT says since when they are over. A slot that is dropped leaves what it
- * knows of start and end to the next one of its ring (hand_over_to_next()); the
- * last one writes the row. */
+ * EXIT notes when they ended. A slot that is dropped leaves what it knows of
+ * start and end to the next one of its ring (hand_over_to_next()); the last one
+ * writes the row. */
 #include "stitch/tasks/shared_tasks.h"
 
 #include "stitch/fact.h"
@@ -34,11 +30,12 @@ enum shared_kind {
 	SHARED_PROCESS,
 };
 
-/* What is kept of an id, as captures that do not know it need not be asked. */
+/* Keys of tasks.seen: what is known about an id, so that captures which do not
+ * know it need not be searched. */
 enum seen_kind {
 	SEEN_THREAD,
 	SEEN_PROCESS,
-	SEEN_PID, /* a thread of this id is of a known process */
+	SEEN_PID, /* a thread of this id belongs to a known process */
 };
 
 /* Returns the next source after `i` that shares with `source`, or -1. Start
@@ -73,7 +70,8 @@ static bool is_seen(const struct tasks *ts, uint16_t source,
 						   tid)) != TABLE_NONE;
 }
 
-/* Notes it. Returns whether it was seen before. */
+/* Notes that a source has had a slot of the id. Returns whether one was seen
+ * before. */
 static bool note_seen(struct tasks *ts, uint16_t source, enum seen_kind kind,
 		      int32_t pid, int32_t tid)
 {
@@ -107,7 +105,7 @@ static uint32_t *shared_row_of(struct tasks *ts, enum shared_kind kind,
 				     : &ts->process[slot].id;
 }
 
-/* Adds slot to the ring of `to`. TABLE_NONE: creates a ring and a row id. */
+/* Adds slot to the ring of `to`. to TABLE_NONE: creates a ring and a row id. */
 static void ring_enter(struct tasks *ts, enum shared_kind kind, uint32_t slot,
 		       uint32_t to)
 {
@@ -159,8 +157,8 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 	return false;
 }
 
-/* Returns true if it ended so long ago that something that begins now is not
- * the same. */
+/* Returns true if a thread or process ended more than `by` ns ago, so that one
+ * that begins now is another. */
 static bool ended_before(const struct tasks *ts, bool ended, int64_t end,
 			 int64_t by)
 {
@@ -278,7 +276,7 @@ void shared_tasks_add_process(struct tasks *ts, uint32_t slot)
 	ring_enter(ts, SHARED_PROCESS, slot, to);
 }
 
-/* Of threads without an id, only the process is known. */
+/* Gives a thread its row id. Threads without an id share only their process. */
 void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 {
 	struct thread *th = &ts->thread[slot];
@@ -321,8 +319,8 @@ int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid)
 	return -1;
 }
 
-/* The time of an EXIT record is better than others; of several, take the
- * latest. */
+/* Merges an end into *end. The time of an EXIT record is better than others; of
+ * several, the latest counts. */
 static void add_end(int64_t *end, bool *exit, int64_t other, bool by_exit)
 {
 	if (other == TIME_NONE || (*exit && !by_exit))
@@ -425,8 +423,8 @@ void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot)
 		push_thread(ts, slot, start, end);
 }
 
-/* Leaves the ring. What other captures reported belongs to the old row, so the
- * last slot to leave outputs that row. */
+/* Takes a slot out of its ring. What other captures reported belongs to the old
+ * row, so the last slot to leave outputs that row. */
 static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 {
 	struct shared_task *tw = shared_task_of(ts, kind, slot);
@@ -475,7 +473,7 @@ static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 }
 
 /* Returns true if the slot shares its row with the life that a FORK of `source`
- * at t ended: with a slot of that source, which has not taken the FORK yet, or
+ * at t ended: with a slot of that source, which has not yet taken the FORK, or
  * with one that began earlier or has ended. */
 static bool ring_is_of_old_life(const struct tasks *ts, enum shared_kind kind,
 				uint32_t slot, uint16_t source, int64_t t)
@@ -506,7 +504,8 @@ static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 				const struct forked *f, int64_t t)
 {
 	int other = -1;
-	uint32_t new_life = TABLE_NONE; /* the last slot that is it */
+	uint32_t new_life =
+		TABLE_NONE; /* the last slot that belongs to the new life */
 
 	while ((other = next_sharing_source(ts, f->source, other)) >= 0) {
 		uint16_t source = (uint16_t)other;

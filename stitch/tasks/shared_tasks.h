@@ -28,7 +28,7 @@ void shared_tasks_add_thread(struct tasks *ts, uint32_t slot);
 void shared_tasks_drop_process(struct tasks *ts, uint32_t slot);
 void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot);
 
-/* The thread is of a known process now. */
+/* Notes that the thread now belongs to a known process. */
 void shared_tasks_note_process(struct tasks *ts, uint32_t slot);
 /* Returns the process id of the thread, as another capture knows it, or -1. */
 int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid);
@@ -43,8 +43,8 @@ uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process);
  * ring recorded it: its last exec or its start; else INT64_MIN + 1. */
 int64_t shared_tasks_since(const struct tasks *ts, uint32_t process);
 
-/* Tells the other captures that an incarnation of the id begins at t: what they
- * have of that id has ended, unless it began at the same time. */
+/* Tells the other captures that an incarnation of the id begins at t: their
+ * incarnation of that id has ended, unless it began at the same time. */
 void shared_tasks_tell_fork(struct tasks *ts, const struct forked *f,
 			    int64_t t);
 /* Tells the other captures that the thread ended at t. */
@@ -56,12 +56,13 @@ bool shared_tasks_is_past(const struct tasks *ts, uint32_t slot);
 /* Returns true if another capture saw the end of the process. */
 bool shared_tasks_process_ended(const struct tasks *ts, uint32_t slot);
 
-/* The thread has a new name. Returns true, and takes over the row id, if
- * another capture reported the name already. */
+/* To be called for a new name of a thread. Returns true, and takes over the row
+ * id, if another capture reported the name already. */
 bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot);
 /* Gives the thread's name to slots of the ring that have none. */
 void shared_tasks_lend_name(struct tasks *ts, uint32_t slot);
-/* Gives the thread a name of its ring. Returns false if there is none. */
+/* Gives the thread a name from another slot of its ring. Returns false if there
+ * is none. */
 bool shared_tasks_borrow_name(struct tasks *ts, uint32_t slot);
 
 /* Returns true if another capture has the same mapping of the process. */

@@ -17,7 +17,7 @@ struct region_node {
 	bool leaf;
 	size_t n, cap;
 	void *item;
-	size_t charged; /* how many of its items count in *held */
+	size_t charged; /* how many of its items are counted in *held */
 	size_t *held;
 };
 
@@ -61,7 +61,7 @@ static void region_node_put(struct region_node *nd)
 	free_all(nd->item, nd);
 }
 
-/* Returns the same regions once more, for regions_release(). */
+/* Returns another reference to the regions, for regions_release(). */
 static struct regions regions_share(const struct regions *rs)
 {
 	if (rs->node)
@@ -75,7 +75,8 @@ void regions_release(struct regions *rs)
 	memset(rs, 0, sizeof(*rs));
 }
 
-/* Goes to the link of nd that has region *i, which becomes the index there. */
+/* Returns the link of nd that contains region *i, and changes *i to the index
+ * below it. */
 static const struct regions *region_node_link(const struct region_node *nd,
 					      size_t *i)
 {
@@ -115,7 +116,7 @@ const struct region *regions_stored(const struct regions *rs, size_t i)
 	return &region_node_regions(nd)[i];
 }
 
-/* Gives region i below a link the id and the times that the link says. */
+/* Gives region i below a link the id and the times of the link. */
 static void region_inherit(struct region *r, const struct regions *link,
 			   size_t i)
 {
@@ -125,7 +126,8 @@ static void region_inherit(struct region *r, const struct regions *link,
 
 struct region regions_get(const struct regions *rs, size_t i)
 {
-	const struct regions *said = NULL; /* the outermost that inherits */
+	const struct regions *said =
+		NULL; /* outermost link with inherited regions */
 	size_t at = 0;
 
 	for (;; rs = region_node_link(rs->node, &i)) {
@@ -143,8 +145,8 @@ struct region regions_get(const struct regions *rs, size_t i)
 	return r;
 }
 
-/* `over`: what the links above say for the region that is `at` there, or
- * NULL. */
+/* Calls fn for all regions. `over`: the link above whose ids and times hold,
+ * with region `at` there; or NULL. */
 static void regions_walk(const struct regions *rs, const struct regions *over,
 			 size_t at, bool with_rows, region_fn *fn, void *arg)
 {
@@ -177,7 +179,7 @@ void regions_each(const struct regions *rs, bool with_rows, region_fn *fn,
 	regions_walk(rs, NULL, 0, with_rows, fn, arg);
 }
 
-/* Moves what a link says about inheritance one level down. */
+/* Moves the inherited ids and times of a link one level down. */
 static void regions_push_down(struct regions *rs)
 {
 	struct region_node *nd = rs->node;
@@ -198,7 +200,7 @@ static void regions_push_down(struct regions *rs)
 	rs->inherited = false;
 }
 
-/* Makes the node of a link one that nothing else has. */
+/* Returns the node of a link for a change; copies it if it is shared. */
 static struct region_node *regions_own(struct regions *rs, size_t *held)
 {
 	struct region_node *nd = rs->node;
@@ -225,7 +227,7 @@ static uint64_t region_node_last(const struct region_node *nd)
 			: region_node_links(nd)[nd->n - 1].last;
 }
 
-/* Sets what a link knows of its node. */
+/* Updates a link from its node. */
 static void regions_recount(struct regions *rs)
 {
 	const struct region_node *nd = rs->node;
@@ -271,8 +273,8 @@ static struct regions regions_split(struct region_node *nd)
 	return right;
 }
 
-/* Returns the link to what did not fit in the node any more; its node is NULL
- * if there is none. */
+/* Inserts r before region i. Returns a link to the items that no longer fit in
+ * the node; its node is NULL if all fit. */
 static struct regions regions_put_in(struct regions *rs, size_t i,
 				     const struct region *r, size_t *held)
 {
@@ -402,7 +404,8 @@ static uint32_t space_new_id(const struct space_owner *own, size_t n)
 	return first;
 }
 
-/* A late record cannot end a region before it began. */
+/* Ends a region at t, and reports it to the owner. A late record cannot end a
+ * region before it began. */
 static void space_close_region(struct space *sp, const struct region *r,
 			       int64_t t, const struct space_owner *own)
 {
@@ -571,13 +574,13 @@ static void space_gather(void *arg, const struct region *r)
 
 COMPARE_BY(space_by_id, struct region, id, start);
 
-/* Regions end in the order of their ids, in which their rows are appended to a
- * table: in the order of addresses each would be put among the others. */
+/* Regions end in the order of their ids, so that their rows are appended to the
+ * table: in the order of addresses, each would be inserted among others. */
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 {
 	struct clearing c = { .sorted = true };
 
-	/* nothing looks up or asked for the past of regions without rows */
+	/* without keep_old, regions without rows need not be closed */
 	regions_each(&sp->now, !sp->keep_old, space_gather, &c);
 	if (!c.sorted)
 		sort_items(c.region, c.n, space_by_id);
@@ -782,7 +785,7 @@ void shared_spaces_map(struct shared_spaces *ks, uint32_t kin, uint64_t start,
 		return;
 	struct shared_space *k = &ks->kin[kin - 1];
 	size_t i = shared_space_find(k, start);
-	size_t n = i; /* after those that the new one touches */
+	size_t n = i; /* index after the ranges that the new one touches */
 
 	for (; n < k->n && k->at[n].start <= end; n++) {
 		lower_to(start, k->at[n].start);
@@ -809,7 +812,7 @@ bool shared_spaces_maps(const struct shared_spaces *ks, uint32_t kin,
 	const struct shared_space *k = &ks->kin[kin - 1];
 	size_t i = shared_space_find(k, addr);
 
-	/* the first may end where the address is */
+	/* the first range may end at the address */
 	i += i < k->n && k->at[i].end == addr;
 	return i < k->n && k->at[i].start <= addr;
 }

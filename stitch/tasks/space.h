@@ -12,12 +12,11 @@
 
 /* A B-tree, by index and by address, whose nodes are shared: a copy of n
  * regions takes O(1), and a change copies the O(log n) nodes on its path that
- * somebody else has as well. Processes map files from high addresses downwards
- * and fork with thousands of mappings, so an array would be moved or copied for
- * each record.
+ * are shared. Processes map files from high addresses downwards and fork with
+ * thousands of mappings, so an array would be moved or copied for each record.
  *
- * After a fork the ids and times of all regions change at once. A link says so
- * for everything below it, until a change needs the nodes for itself. */
+ * After a fork the ids and times of all regions change at once. A link holds
+ * them for everything below it, until a change needs separate nodes. */
 
 struct region {
 	uint64_t start, end; /* [start, end); end 0 means 2^64 */
@@ -31,9 +30,10 @@ struct region {
 	bool derived;	/* pgoff was computed, not recorded */
 };
 
-/* Returns true if it may contain code: it is executable, or that is unknown. It
- * is known where flags are: one of MAP_SHARED and MAP_PRIVATE is always set. So
- * a PROT_NONE mapping, as the stack of a new thread at first, is none. */
+/* Returns true if the region may contain code: it is executable, or its
+ * protection is unknown. That is known if flags are set, as they always have
+ * MAP_SHARED or MAP_PRIVATE: so a PROT_NONE mapping, like a new thread's stack
+ * at first, is no code. */
 static inline bool region_is_code(const struct region *r)
 {
 	return r->prot & PROT_EXEC || (!r->prot && !r->flags);
@@ -46,8 +46,9 @@ struct regions {
 	struct region_node *node;
 	size_t n;
 	uint64_t last; /* the last address of the last region; n > 0 */
-	/* The regions are those that a parent had at a fork: their ids are
-	 * first_id + index (0: they have no rows), and they begin at forked. */
+	/* The regions are those of the parent at a fork: their ids are first_id
+	 * + index (first_id 0: they have no rows), and they begin at
+	 * `forked`. */
 	bool inherited;
 	uint32_t first_id;
 	int64_t forked;
@@ -58,8 +59,8 @@ struct regions {
 const struct region *regions_stored(const struct regions *rs, size_t i);
 /* Returns region i with the ids and times of these regions. */
 struct region regions_get(const struct regions *rs, size_t i);
-/* Calls fn for each region in order, with its own id and times. told: only for
- * those that have a row. */
+/* Calls fn for each region in order, with its own id and times. with_rows: only
+ * for those that have a row. */
 typedef void region_fn(void *arg, const struct region *r);
 void regions_each(const struct regions *rs, bool with_rows, region_fn *fn,
 		  void *arg);
@@ -76,7 +77,7 @@ struct space_range {
 	uint64_t start, end;
 };
 
-/* Processes that are kin, and what they mapped since. */
+/* Processes that are kin, and the ranges that they mapped since. */
 struct shared_space {
 	uint32_t members;	/* 0: unused */
 	struct space_range *at; /* sorted; two are never adjacent */
@@ -92,11 +93,11 @@ struct shared_spaces {
 };
 
 void shared_spaces_release(struct shared_spaces *ks);
-/* Adds a member. kin 0: the first one. Returns the number of its kin. */
+/* Adds a member to a kin; kin 0: creates one. Returns the number of the kin. */
 uint32_t shared_spaces_join(struct shared_spaces *ks, uint32_t kin);
-/* Removes a member; kin 0: nothing. */
+/* Removes a member; kin 0: does nothing. */
 void shared_spaces_leave(struct shared_spaces *ks, uint32_t kin);
-/* A member maps [start, end); kin 0: nothing. */
+/* Notes that a member maps [start, end); kin 0: does nothing. */
 void shared_spaces_map(struct shared_spaces *ks, uint32_t kin, uint64_t start,
 		       uint64_t end);
 /* Returns whether a member mapped the address. */
@@ -127,10 +128,10 @@ struct space {
 struct space_owner {
 	uint32_t *ids; /* the last id that a mapping got */
 	void (*closed)(const struct space_owner *own, const struct region *r);
-	void *arg;	  /* for closed(), and so is: */
-	uint32_t process; /* its row; 0: the kernel */
+	void *arg;	  /* for closed(), as is `process` */
+	uint32_t process; /* row id of the process; 0: the kernel */
 	size_t *held;	/* number of regions copied after forks; may be NULL */
-	bool with_rows; /* new mappings have a row already */
+	bool with_rows; /* new mappings already have a row: they get no id */
 };
 
 /* Returns true if code is mapped where the space says so, and nowhere else. */
@@ -160,9 +161,8 @@ bool space_has_all(const struct space *sp, const struct space *other);
  * and times may be the parent's. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t);
-/* Calls fn with each part of r, which space_map() has mapped, that is there
- * (t1 is TIME_NONE) or is known to have been there until t1; its t0 is r->t0.
- */
+/* Calls fn with each part of r, which space_map() has mapped, that is still
+ * mapped (its t1 is TIME_NONE) or was mapped until its t1; its t0 is r->t0. */
 void space_parts_of(const struct space *sp, const struct region *r,
 		    region_fn *fn, void *arg);
 /* Like space_clear(), but keeps the regions for space_before_exec(). */
@@ -173,10 +173,10 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
 const struct region *space_before_exec(const struct space *sp, uint64_t addr);
 /* Returns the current region with the highest end below addr, or NULL. */
 const struct region *space_below(const struct space *sp, uint64_t addr);
-/* Returns the bits of an address in it; mask: those of the machine. The last
- * mapping, of a library or [vdso], is where the addresses of AArch64 end, which
- * have 39, 42, 47 or 48 bits, above which are signatures. With 52 a program has
- * to ask for addresses beyond 48. */
+/* Returns the mask of an address's bits in this space; mask: that of the
+ * machine. AArch64 has addresses of 39, 42, 47 or 48 bits, with signatures
+ * above them: the last mapping, of a library or [vdso], shows which. With 52
+ * bits, a program must request addresses above 48. */
 uint64_t space_user_mask(const struct space *sp, uint64_t mask);
 /* Sets the bounds of the gap around an address that is not mapped: the end of
  * the region below (0: none) and the start of the region above (0: none). */

@@ -1,5 +1,5 @@
-/* task.h - the state of threads and processes, for who changes it: tasks.c and
- * shared_tasks.c. */
+/* task.h - the state of threads and processes, which only tasks.c and
+ * shared_tasks.c change. */
 #pragma once
 #include <stdbool.h>
 
@@ -33,14 +33,15 @@ struct process {
 			     * tid -1 */
 	uint32_t n_slots;   /* threads that have a slot */
 	int64_t start, end;
-	/* Since when a mapping record may have been lost: since the last exec
-	 * of it or of its ancestor. TIME_NONE: since the start. */
+	/* Time from which on a mapping record may have been lost: that of the
+	 * last exec of the process or its ancestor. TIME_NONE: the start of the
+	 * capture. */
 	int64_t since;
 	/* When a thread other than the leader called exec: it got the leader's
 	 * id, and its own id became free without an EXIT record. */
 	int64_t taken_over;
-	uint32_t kin;	   /* those that may have the same space
-			    * (stitch/tasks/space.h); 0: none */
+	uint32_t kin;	   /* number of the processes that may share its space
+			      (stitch/tasks/space.h); 0: none */
 	int64_t next_maps; /* time when a saved list of mappings is due */
 	struct space space;
 	struct shared_task shared;
@@ -62,16 +63,17 @@ struct thread {
 	bool introduced; /* a FORK record or the recorder's list announced it */
 	bool took_over;	 /* may have continued with its process's id */
 	bool by_exec;	 /* the name was set by exec */
-	bool in_exec;	 /* and it did nothing since, see tasks_exit() */
-	bool made_up;	 /* no record gave the name */
-	bool hinted;	 /* a switch gave it, and no record of its own */
+	bool in_exec; /* it is in an exec, without a record since: tasks_exit()
+		       */
+	bool made_up; /* no record gave the name */
+	bool hinted;  /* the name comes from a switch, not from a COMM record */
 	bool lent; /* comm is the row of another name, from another capture */
 	int64_t start, end;
 	int64_t last;  /* time of its last record; TIME_NONE */
 	int64_t first; /* time of its first record, if it has a last one */
 	int64_t over;  /* when another capture saw its EXIT; TIME_NONE */
-	int64_t left;  /* of an EXIT that may be that of its events, see
-			* tasks_exit(); TIME_NONE */
+	int64_t left;  /* time of an EXIT that may only be that of its events,
+			  see tasks_exit(); TIME_NONE: none */
 	struct shared_task shared;
 	struct join_task join;
 };
@@ -86,7 +88,7 @@ struct recent {
 	uint32_t slot;
 };
 
-/* Size of a cache, as most records are of a recently used thread. */
+/* Size of a cache, as most records belong to a recently used thread. */
 #define RECENT 64
 
 /* Ended threads, in the order of their ends. */
@@ -116,7 +118,8 @@ struct tasks {
 	struct table threads, processes; /* (source, id) -> slot */
 	struct table seen;	/* ids that sources of a line have had */
 	struct thread replaced; /* used: valid */
-	struct dying *dying; /* those that wait to be retired: from head on */
+	struct dying *dying;	/* ended threads that wait to be retired, from
+				   dying_head on */
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep;	      /* position of tasks_retire(TIME_NONE) */
 	size_t sweep_process; /* position of tasks_drop_rest() */

@@ -7,8 +7,9 @@
 
 /* Rows of inherited mappings, of 35 bytes each, that a capture may have, plus a
  * number for each fork: a FORK record of 100 bytes could demand any number of
- * them. A build of 20,000 processes asks for 10 each, a browser for 300 of a
- * few hundred. Who gets none still knows the mappings, as they are shared. */
+ * them. A build of 20,000 processes needs 10 each, a browser of a few hundred
+ * processes 300 each. A process without rows still has the mappings, as they
+ * are shared. */
 #define INHERIT_FIRST ((size_t)1 << 20)
 #define INHERIT_EACH 128
 /* Most regions (72 bytes each) that are copied because a parent or child
@@ -122,8 +123,8 @@ static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 		slot;
 }
 
-/* The id gets a new incarnation. A process without threads is referenced by the
- * table only, so it is dropped. */
+/* Ends the incarnation of a process id. A process without threads is only
+ * referenced by the table, so it is dropped. */
 static void tasks_forget_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct process *p = &ts->process[slot];
@@ -194,8 +195,9 @@ static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 		tasks_end_life(ts, dead, t);
 }
 
-/* Most ftrace events only tell the thread. Such threads belong to process -1
- * until a record names their process. Nothing else changes. */
+/* Moves a thread to its process. Most ftrace events only have the thread id:
+ * such threads belong to process -1 until a record names their process. Nothing
+ * else changes. */
 static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 {
 	struct thread *th = &ts->thread[slot];
@@ -292,7 +294,7 @@ static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 				  int32_t pid, int32_t tid);
 
-/* Another capture saw a new incarnation of the id, so nothing is missing here.
+/* Starts an incarnation that another capture saw, so nothing is missing here.
  * The leader's id is that of its process. */
 static uint32_t tasks_next_reported(struct tasks *ts, uint32_t slot,
 				    int32_t pid)
@@ -367,7 +369,8 @@ uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
 	return slot;
 }
 
-/* Returns the slot of the thread of this process, past or not. */
+/* Returns the slot of the thread with this id in this process, even if it has
+ * ended; or TASKS_NONE. */
 static uint32_t tasks_look_member(const struct tasks *ts, uint16_t source,
 				  int32_t pid, int32_t tid)
 {
@@ -414,7 +417,8 @@ uint32_t tasks_next(struct tasks *ts, uint32_t slot)
 				   ts->process[ts->thread[slot].process].pid);
 }
 
-/* A name that another capture has reported already has a row. */
+/* Sets a thread's name, and outputs it unless another capture has already
+ * reported it. */
 static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 			   int64_t t, bool exec)
 {
@@ -526,9 +530,10 @@ void tasks_forget(struct tasks *ts, uint32_t slot)
 			     process);
 }
 
-/* Is all that is known of a thread, the only one of its process, that the
- * recorder listed it? perf lists /proc when it records already (perf 6.1,
- * record__synthesize()): one whose FORK follows was forked before that. */
+/* Returns whether a thread, the only one of its process, is known only from the
+ * recorder's list. perf lists /proc while it already records (perf 6.1,
+ * record__synthesize()), so the FORK of such a thread may follow later in the
+ * file. */
 static bool tasks_is_listed(const struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
@@ -554,7 +559,7 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 		return tasks_process(ts, f->source, pid);
 	/* A forked process starts with its parent's mappings. For a process
 	 * that the recorder lists, mapping records follow. listed: it was
-	 * before. */
+	 * listed before. */
 	uint16_t source = f->source;
 	int32_t ppid = f->ppid;
 	uint32_t was =
@@ -562,7 +567,8 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 	uint32_t from = tasks_process(ts, source, ppid);
 
 	if (was != TABLE_NONE && listed) {
-		/* those of the list are of an exec that is recorded */
+		/* the listed mappings belong to an exec that is recorded,
+		 * too */
 		tasks_unmap_all(ts, was, t);
 		regions_release(&ts->process[was].space.before);
 	} else if (was != TABLE_NONE && !synth) {
@@ -600,7 +606,7 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 	return slot;
 }
 
-/* Takes an EXIT as that of its thread. */
+/* Ends a thread at its EXIT. */
 static void tasks_exit_now(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	ts->thread[slot].left = TIME_NONE;
@@ -639,8 +645,8 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE && !listed;
-	/* ":1234" is no name: that of the child is its own number. "swapper",
-	 * the idle thread's, is one. */
+	/* ":1234" is not inherited, as the child would be called by its own
+	 * number; "swapper", the idle thread's name, is. */
 	if (parent != TABLE_NONE && parent != slot && ts->thread[parent].name &&
 	    (!ts->thread[parent].made_up || ptid == 0)) {
 		th->made_up = ts->thread[parent].made_up;
@@ -719,12 +725,13 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 		if (!th->used || th->id != d->id)
 			continue;
 		if (!th->ended) {
-			/* its end comes again, at the end of the queue */
+			/* a living thread is queued again when it ends */
 			if (th->left != TIME_NONE)
 				tasks_exit_now(ts, d->slot, th->left);
 			continue;
 		}
-		/* of an EXIT in an exec; the thread's own comes later */
+		/* this EXIT belonged to an exec; the thread's own comes
+		 * later */
 		if (th->end != d->end)
 			continue;
 		*slot = d->slot;

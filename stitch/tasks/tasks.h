@@ -32,7 +32,8 @@ static inline struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
 	return &ts->process[slot];
 }
 
-/* tasks_thread() of a thread that is not among the recent ones. */
+/* The slow path of tasks_thread(), for a thread that is not among the recent
+ * ones. */
 uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
 			   int32_t tid);
 /* Return the slot of the living thread or process with this id, which is
@@ -52,38 +53,38 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
 #define TASKS_NONE UINT32_MAX
 uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid,
 		    int32_t tid);
-/* The same of a record that is not due yet: changes nothing, and returns
- * TASKS_NONE if tasks_find() would start the id's next incarnation. */
+/* Like tasks_find(), for a record that is not due yet: changes nothing, and
+ * returns TASKS_NONE if tasks_find() would start the id's next incarnation. */
 uint32_t tasks_peek(const struct tasks *ts, uint16_t source, int32_t pid,
 		    int32_t tid);
-/* Copies the thread whose id went to another incarnation since the last call to
- * *out. Returns false if there is none. */
+/* Copies to *out the thread whose id went to another incarnation since the last
+ * call. Returns false if there is none. */
 bool tasks_replaced(struct tasks *ts, struct thread *out);
-/* Starts the next incarnation of the thread's id, after
- * shared_tasks_is_over(). */
+/* Starts the next incarnation of the thread's id, if shared_tasks_is_over().
+ * Returns its slot. */
 uint32_t tasks_next(struct tasks *ts, uint32_t slot);
 /* Returns the row id of the thread's name. Makes a name (":TID") if there is
  * none. */
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
 
-/* Returns the slot of the thread with that id if an EXIT record was seen of it,
- * or TASKS_NONE. */
+/* Returns the slot of the thread with that id if its EXIT record was seen, or
+ * TASKS_NONE. */
 uint32_t tasks_exited(const struct tasks *ts, uint16_t source, int32_t tid);
 
-/* A FORK record. pid -1: the same process as the parent; ppid -1: the process
- * of ptid, as far as it is known. synth: the recorder lists a thread that
- * started earlier: no mappings are inherited, and a known incarnation
- * continues. */
+/* Takes a FORK record, and returns the slot of the new thread. pid -1: the same
+ * process as the parent; ppid -1: the process of ptid, as far as it is known.
+ * synth: the recorder lists a thread that started earlier: no mappings are
+ * inherited, and a known incarnation continues. */
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
-/* A switch gave the name that the thread has at t. It counts if no record named
- * the thread, as where the recorder keeps the newest records or has one CPU
- * only; and from t on: before, the thread may have had another one. */
+/* Takes the name of a thread at t from a switch. It is used if no record names
+ * the thread, as when the recorder keeps only the newest records or one CPU;
+ * and only from t on, as the thread may have had another name before. */
 void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
 		     int64_t t);
-/* Returns false if tasks_hint_comm() would change nothing: asked for each
+/* Returns false if tasks_hint_comm() would change nothing: a fast test for each
  * record. */
 static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
 {
@@ -91,23 +92,24 @@ static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
 
 	return !th->name || th->made_up || th->hinted;
 }
-/* A thread other than the leader may have called exec and become the leader. */
+/* Notes that a thread other than the leader may have called exec and become the
+ * leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 /* Takes an EXIT of perf. When a program with other rights is executed, as sudo,
  * or one that its user may not read, the kernel takes the events of the thread
  * away, which writes an EXIT after the COMM of the exec (perf_event_exit_task()
  * in fs/exec.c, Linux 2.6.34 to 7.2), and the thread goes on: a record that
- * only a living one makes, or a second EXIT, says so. Else it was the thread's,
- * which ended in its exec. */
+ * only a living thread makes, or a second EXIT, proves that. Without one, the
+ * EXIT was the thread's own, which ended in its exec. */
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
 /* Notes that a thread lives. in_exec: it has just called exec. */
 void tasks_live(struct tasks *ts, uint32_t slot, bool in_exec);
-/* The id has a new incarnation, whose FORK record was lost: the next
- * tasks_thread() creates it. A process without threads ends as well. */
+/* Ends an incarnation of an id after the FORK of the next one was lost: the
+ * next tasks_thread() creates that. A process without threads ends as well. */
 void tasks_forget(struct tasks *ts, uint32_t slot);
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r);
-/* Returns whether a process that may share p's space mapped the address since
- * it was forked, or p did. */
+/* Returns whether p, or a process that may share its space, mapped the address
+ * since the fork. */
 bool tasks_kin_maps(const struct tasks *ts, const struct process *p,
 		    uint64_t addr);
 /* Removes the mappings in [start, end) at t. end 0: to the end of the address
@@ -119,7 +121,7 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
  * until tasks_drop(). Returns false if there is none. TIME_NONE: takes any
  * thread, even one that has not ended (at the end of the capture). */
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot);
-/* Returns false if no thread has ended that was not retired: asked for each
+/* Returns false if no ended thread waits to be retired: a fast test for each
  * record. */
 static inline bool tasks_any_ended(const struct tasks *ts)
 {

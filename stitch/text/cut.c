@@ -1,4 +1,4 @@
-/* cut.c - names cut to a width. */
+/* cut.c - cuts names to a width. */
 #include "stitch/text/cut.h"
 
 #include <stdbool.h>
@@ -11,10 +11,11 @@ static const char gap[] = "...";
 #define GAP (sizeof(gap) - 1)
 #define UNIT sizeof(((struct safe_text *)0)->text)
 #define BEFORE 1 /* cells in front of a difference */
-#define ROUNDS 6 /* each tells apart what differs one place later */
+#define ROUNDS 6 /* each round tells apart names that differ one place later   \
+		  */
 
-/* Appends to `to` the cells of s from `from` on, at most `cells`. Returns the
- * end. */
+/* Appends the cells of s from number `from` on, at most `cells`, to `to`.
+ * Returns the new end. */
 static char *cut_put(char *to, const char *s, size_t from, size_t cells)
 {
 	struct safe_text u;
@@ -41,8 +42,9 @@ static char *cut_put_gap(char *to)
 /* Walks over the "::" of a name that are outside brackets. */
 struct cut_scopes {
 	const char *s;
-	size_t cells, depth; /* in front of s */
-	size_t at;	     /* the cell of the "::" */
+	size_t cells,
+		depth; /* number of cells, and depth of brackets, before s */
+	size_t at;     /* the cell of the "::" */
 };
 
 static bool cut_next_scope(struct cut_scopes *c)
@@ -82,8 +84,8 @@ void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail)
 	}
 }
 
-/* Cuts a name to this many cells, its mark included. Both ends stay, and what
- * is at the cells c->at. */
+/* Cuts a name to this many cells, including its mark. Keeps both ends, and
+ * parts at the cells c->at. */
 static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 {
 	size_t width = safe_text_cells(c->full);
@@ -108,7 +110,7 @@ static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 				to = cut_put(cut_put_gap(to), c->full, c->at[i],
 					     part);
 		cut_put(cut_put_gap(to), c->full, width - tail, tail);
-		/* Makes a gap next to the dots of a name one gap. */
+		/* Merges a gap with adjacent dots of the name. */
 		char *s = buf;
 		char *until = s;
 
@@ -121,7 +123,8 @@ static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 	free(buf);
 }
 
-/* Makes a name show what is from this cell on, and keep one that it showed. */
+/* Makes a name show the part at this cell, and keeps one part that it showed
+ * before. */
 static void cut_show(struct cut_name *c, size_t at)
 {
 	size_t old = c->at[1] ? c->at[1] : c->at[0];
@@ -132,7 +135,7 @@ static void cut_show(struct cut_name *c, size_t at)
 		c->at[1] = 0;
 }
 
-/* By what is shown, then by name. */
+/* Orders by the shown text, then by name. */
 static int cut_compare(const void *pa, const void *pb)
 {
 	const struct cut_name *a = *(struct cut_name *const *)pa;
@@ -142,7 +145,7 @@ static int cut_compare(const void *pa, const void *pb)
 	return d ? d : strcmp(a->full, b->full);
 }
 
-/* Shows more of different names that are shown alike: where they begin to
+/* Shows more of different names that look alike: the place where they begin to
  * differ or, if `whole`, everything. */
 static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 			   bool whole, struct arena *text)
@@ -151,7 +154,7 @@ static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 	for (size_t i = 0, run; i < n; i += run) {
 		const char *first = c[i]->full;
 
-		/* those that are shown like the first one follow it */
+		/* names that look like the first one follow it */
 		run = 1;
 		while (run < n - i && !strcmp(c[i]->cut, c[i + run]->cut))
 			run++;

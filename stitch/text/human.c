@@ -89,7 +89,7 @@ const char *human_share(char *buf, size_t size, double part, double whole)
 {
 	double v = whole > 0 ? part * 1e4 / whole : 0;
 
-	/* a foreign database has any numbers */
+	/* a database from elsewhere may have any numbers */
 	v = !(v > 0) ? 0 : v < 1e12 ? v : 1e12;
 	if (v > 0 && v < 0.5)
 		snprintf(buf, size, "<0.01");

@@ -22,15 +22,14 @@ const char *human_seconds(char *buf, size_t size, int64_t ns);
 /* "12.500000,13.250001": two times as --time takes them, rounded outwards to
  * microseconds. */
 const char *human_span(char buf[HUMAN_SPAN], int64_t from, int64_t to);
-/* Formats a share as it is written everywhere, in tables, sentences and
- * pictures: percent with two decimals, rounded. 0.00 is nothing and 100.00 is
- * all: what is almost that is "<0.01" or ">99.99". percent() in picture.js does
- * the same. */
+/* Formats a share as in all tables, sentences and pictures: percent with two
+ * decimals, rounded. 0.00 is nothing and 100.00 is all; a share close to these
+ * is "<0.01" or ">99.99". percent() in picture.js does the same. */
 const char *human_share(char *buf, size_t size, double part, double whole);
 /* The same with the sign, "12.35 %"; 16 bytes are always enough. */
 const char *human_percent(char *buf, size_t size, double part, double whole);
-/* These need no buffer: the text is valid until the end of the block, so it is
- * for the arguments of a call. */
+/* These need no buffer: the text is valid until the end of the block, so use
+ * them in arguments of a call. */
 #define HUMAN_GROUPED(n) human_grouped((char[32]){ 0 }, 32, (uint64_t)(n))
 #define HUMAN_NOUN(n, noun) human_noun((char[64]){ 0 }, 64, (uint64_t)(n), noun)
 #define HUMAN_NS(ns) human_ns((char[32]){ 0 }, 32, (int64_t)(ns))

@@ -38,7 +38,7 @@ enum json_form {
 	JSON_HTML /* the same for a <script> element: no '<' in strings */
 };
 
-/* For json.c only. */
+/* Private to json.c. */
 struct json {
 	FILE *out;
 	enum json_form form;
@@ -56,7 +56,7 @@ void json_open(struct json *j, FILE *out, enum json_form form);
 #define JSON_VERSION 1 /* grows if a key goes away or changes its meaning */
 void json_answer(struct json *j, FILE *out, enum json_form form);
 /* Starts inside an object or array whose brackets are written elsewhere, for
- * members that json_members() writes later. Compact. */
+ * members that json_members() writes later. The form is compact. */
 void json_open_members(struct json *j, FILE *out, bool in_object);
 /* Returns true once a write has failed. */
 bool json_failed(const struct json *j);
@@ -96,7 +96,7 @@ void json_hex(struct json *j, const char *key, uint64_t v);
 /* Writes a string with two hexadecimal digits for each byte. */
 void json_hex_bytes(struct json *j, const char *key, const void *bytes,
 		    size_t len);
-/* NULL is written as null. */
+/* Write a string; NULL is written as null. */
 void json_text(struct json *j, const char *key, const char *s);
 void json_text_len(struct json *j, const char *key, const char *s, size_t len);
 /* Writes s as safe_text.h shows it: the escapes are part of the string, for
@@ -110,5 +110,6 @@ void json_members(struct json *j, const char *s, size_t len);
 
 /* Returns whether s can be a JSON string unchanged: UTF-8 without a 0. */
 bool json_can(const char *s, size_t len);
-/* Returns the id of a text, made one that can be a string if it is none. */
+/* Returns the id of a text; one that cannot be a JSON string is first made
+ * safe, as by safe_text_clean(). */
 uint32_t json_intern(struct intern *in, const char *s, size_t len);

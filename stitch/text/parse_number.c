@@ -1,4 +1,4 @@
-/* parse_number.c - decimal numbers and durations that users type. */
+/* parse_number.c - reads decimal numbers and durations that users type. */
 #include "stitch/text/parse_number.h"
 
 #include <time.h>
@@ -39,7 +39,7 @@ int parse_duration(const char *text, int64_t *ns)
 {
 	static const struct {
 		const char *name;
-		unsigned int places; /* as many as make ns */
+		unsigned int places; /* decimals that make ns */
 		int64_t times;
 	} units[] = {
 		{ "ms", 6, 1 },	  { "s", 9, 1 },     { "m", 9, 60 },
@@ -63,8 +63,8 @@ int parse_duration(const char *text, int64_t *ns)
 /* ns since 1970 fit into 63 bits up to 2262. */
 #define YEAR_MOST 2261
 
-/* Reads a zone. Returns what follows it, and its seconds east of Greenwich; or
- * NULL if there is none. */
+/* Reads a time zone. Returns the text after it, and stores its seconds east of
+ * Greenwich; NULL if there is none. */
 static const char *wall_zone(const char *p, long *east)
 {
 	static const char *const zero[] = { "Z", "UTC", "GMT" };
@@ -86,8 +86,8 @@ static const char *wall_zone(const char *p, long *east)
 	return s + 1 + n;
 }
 
-/* Reads a time where it begins. Returns what follows it, *ns and *unit, the ns
- * of its last digit; or NULL if there is none. */
+/* Reads a time at p. Returns the text after it, and stores *ns and *unit, the
+ * ns of its last digit; NULL if there is none. */
 static const char *wall_time(const char *p, int64_t *ns, int64_t *unit)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -134,7 +134,7 @@ static const char *wall_time(const char *p, int64_t *ns, int64_t *unit)
 	return zone ? zone : p;
 }
 
-/* Returns how long what a line of a log is about took; 0: it does not say. */
+/* Returns the duration in a log line in ns; 0: it has none. */
 static int64_t wall_took(const char *line)
 {
 	const char *p = strstr(line, "duration: ");
@@ -160,7 +160,7 @@ bool parse_wall(const char *text, int64_t *from, int64_t *to)
 	char span[32];
 
 	for (const char *p = text; *p && !rest; p++) {
-		/* the first digit of a number alone may begin a time */
+		/* only the first digit of a number may begin a time */
 		if (*p < '0' || *p > '9' ||
 		    (p > text && p[-1] >= '0' && p[-1] <= '9'))
 			continue;

@@ -1,4 +1,4 @@
-/* parse_number.h - decimal numbers, durations and times that users type.
+/* parse_number.h - reads decimal numbers, durations and times that users type.
  *
  * strtod() is of no use for numbers: it takes "0x1p3" and "nan", and wants
  * "0,1" in some locales. */
@@ -25,6 +25,6 @@ bool parse_wall(const char *text, int64_t *from, int64_t *to);
  * 10^-places, exactly; further decimals are cut. Moves *p after it. Returns 0,
  * or -1 if there is no digit, or if it does not fit. */
 int parse_decimal(const char **p, unsigned int places, int64_t *out);
-/* Reads a whole text as a time with its unit: "200ms", "1.5s", "5m", "2h" or
- * "1d". Returns 0, or -1 if it is none, or if it does not fit. */
+/* Reads a whole text as a duration with its unit: "200ms", "1.5s", "5m", "2h"
+ * or "1d". Returns 0, or -1 if it is not a duration, or does not fit. */
 int parse_duration(const char *text, int64_t *ns);

@@ -1,4 +1,4 @@
-/* safe_text.c - text from captures made safe to show. */
+/* safe_text.c - makes text from captures safe to show. */
 #include "stitch/text/safe_text.h"
 
 #include <stdbool.h>
@@ -101,9 +101,9 @@ void safe_text_say(FILE *out, const char *before, const char *s,
 	fputs(after, out);
 }
 
-#define SAFE_BLOCK 16 /* bytes that the compiler looks at together */
+#define SAFE_BLOCK 16 /* bytes that the compiler tests together */
 
-/* Returns whether a block has other bytes than ASCII that is shown as it is. */
+/* Returns whether a block has bytes other than plain printable ASCII. */
 static inline bool safe_text_odd(const char *s)
 {
 	unsigned char odd = 0;
@@ -122,7 +122,7 @@ size_t safe_text_plain(const char *s, size_t n)
 
 	while (n - i >= SAFE_BLOCK && !safe_text_odd(s + i))
 		i += SAFE_BLOCK;
-	/* the last block may begin in the one before */
+	/* the last block may overlap the previous one */
 	if (i && n - i < SAFE_BLOCK && !safe_text_odd(s + n - SAFE_BLOCK))
 		return n;
 	while (i < n && (signed char)s[i] >= 0x20 && s[i] != 0x7f)
@@ -138,7 +138,7 @@ size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 	size_t n = 0;
 
 	for (size_t i = 0; i < len;) {
-		/* nearly all of it is ASCII */
+		/* fast path: nearly all text is ASCII */
 		if (!also) {
 			size_t room = size - n ? size - n - 1 : 0;
 			size_t plain = safe_text_plain(
@@ -214,7 +214,7 @@ void safe_text_doubled(FILE *out, const char *s, size_t len, char quote)
 	}
 }
 
-/* Returns whether a text has what is shown as an escape. */
+/* Returns whether a text has characters that are shown as an escape. */
 static bool safe_text_escapes(const char *s)
 {
 	struct safe_text u;

@@ -1,5 +1,6 @@
-/* safe_text.h - text from captures made safe to show: what commands a
- * terminal, hides or turns text, or is not UTF-8 becomes a visible escape. */
+/* safe_text.h - makes text from captures safe to show: characters that control
+ * a terminal or hide or turn text, and bytes that are not UTF-8, become visible
+ * escapes. */
 #pragma once
 #include <stddef.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ struct safe_text {
 	unsigned int cells; /* columns in a font of fixed width */
 };
 
-/* Makes a unit of the front of s, which has len bytes, at least one. Returns
+/* Makes a unit from the start of s, which has len bytes, at least one. Returns
  * how many bytes it stands for. */
 size_t safe_text_unit(const char *s, size_t len, struct safe_text *out);
 /* Takes one unit from the front of *s. Returns 1, or 0 at the end. */
@@ -22,27 +23,28 @@ size_t safe_text_cells(const char *s);
 /* Writes s with each character `from` replaced by `to` (';' in folded
  * stacks); 0 replaces nothing. */
 void safe_text_put(FILE *out, const char *s, char from, char to);
-/* Writes s so between two texts that are shown as they are. */
+/* Writes s, made safe, between two texts that are written unchanged. */
 void safe_text_say(FILE *out, const char *before, const char *s,
 		   const char *after);
-/* Returns s as one word for a shell, to be freed: as it is if it needs no
- * quotes, in quotes, or as $'..', which bash and zsh know, if it has what
- * cannot be shown. */
+/* Returns s as one word for a shell, to be freed: unchanged if it needs no
+ * quotes, in quotes, or, with characters that cannot be shown, as $'..', which
+ * bash and zsh know. */
 char *safe_text_word(const char *s);
 /* Writes s for XML text and attributes. At most `cells` columns (0: all); a
  * longer string is cut and ends with "..". */
 void safe_text_xml(FILE *out, const char *s, size_t cells);
 
-/* Returns how many bytes in front are ASCII that is shown as it is. */
+/* Returns how many bytes at the start are plain printable ASCII. */
 size_t safe_text_plain(const char *s, size_t n);
 
 /* Writes len bytes of s, with \xNN for each byte that cannot be shown. */
 void safe_text_clean(FILE *out, const char *s, size_t len);
-/* The same, with a quote twice for each one. */
+/* Like safe_text_clean(), but writes the character `quote` twice. */
 void safe_text_doubled(FILE *out, const char *s, size_t len, char quote);
-/* Does the same into dst, which has size bytes, and for the bytes in `also`
- * (NULL: none); what does not fit is left out. Returns the length without the
- * final 0 that is added; a size of 4 * len + 1 is always enough. */
+/* Like safe_text_clean(), into dst, which has size bytes, with \xNN also for
+ * the bytes in `also` (NULL: none). Leaves out what does not fit. Returns the
+ * length without the final 0 that is added; a size of 4 * len + 1 is always
+ * enough. */
 size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 			   const char *also);
 /* Returns how many bytes of s to take, at most max + 3 of len, so that no
