@@ -4,11 +4,11 @@
 #include <stdbool.h>
 
 enum image_status {
-	IMAGE_NOT_TRIED,  /* its file was not searched for: NULL in the database
-			   */
+	IMAGE_NOT_TRIED,  /* its file was not searched for: NULL in the
+			   * database */
 	IMAGE_NAMED,	  /* named by the file that was mapped */
 	IMAGE_UNVERIFIED, /* named by a file that nothing proves to be the
-			     mapped one */
+			   * mapped one */
 	IMAGE_NO_FILE,
 	IMAGE_NO_COPY, /* no file of the vdso */
 	IMAGE_NO_ELF,  /* the file exists, but is no ELF file */
@@ -16,7 +16,7 @@ enum image_status {
 	IMAGE_REPLACED,
 	IMAGE_NO_SYMBOLS,
 	IMAGE_SEVERAL_SEGMENTS, /* an offset of a mapping could be in any
-				   segment */
+				 * segment */
 	IMAGE_NO_NAMES,		/* code of this kind never has names */
 	IMAGE_NO_CODE,		/* its file has no code; never stored */
 	IMAGE_STATUSES

@@ -32,11 +32,11 @@ enum record_kind {
 /* The place of the drops in a recorder's sum that no record reported before. */
 enum lost_place {
 	LOST_BEHIND, /* after the last record of the ring: LOST comes with the
-			next one */
+		      * next one */
 	LOST_BEFORE, /* before one of its records: the ring keeps the newest */
 	LOST_WITHIN, /* the ring was full for a time, or after it */
 	LOST_READ, /* not in the ring: the records were read, but are not in the
-		      capture */
+		    * capture */
 	LOST_PLACES
 };
 
@@ -200,7 +200,7 @@ struct rec_sample {
 	uint32_t n_extra, n_branch, n_held, n_member;
 	bool has_dump; /* the event records stack dumps; stack may be empty */
 	bool unread;  /* the dump is shorter than its size: the kernel could not
-			 read that memory */
+		       * read that memory */
 	bool of_task; /* values of members are of the thread, not of the
 		       * counter */
 	uint64_t ip;  /* 0: not recorded */

@@ -2,9 +2,8 @@
  *
  * How the user stack of a sample is made, by what was recorded:
  *
- * branches by the processor, or	as it is (made.note.ended) the address that
- * was
- * hit alone a copy of the stack		unwound by tables:
+ * branches by the processor, or	as it is (made.note.ended) the address
+ * that was hit alone a copy of the stack		unwound by tables:
  * record_unwind_dump() what perf made of such a copy	as it is
  * (made.note.ended) frame pointers, AArch64's link	with the caller that the
  * register holds: register next to them		resolve_inferred() frame

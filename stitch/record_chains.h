@@ -71,9 +71,9 @@ struct stitch {
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record *rec, none; /* the newest record; before the first */
-	struct per_source
-		*own; /* state of the record's source; borrowed from src */
-	jit_find_fn *find_jit; /* NULL: code made at run time is unknown */
+	struct per_source *own;	  /* state of the record's source; borrowed from
+				   * src */
+	jit_find_fn *find_jit;	  /* NULL: code made at run time is unknown */
 	void *find_arg;
 	struct audit_in look;	    /* what the rules need to know about rec */
 	uint32_t who;		    /* slot of its thread, or TASKS_NONE */

@@ -140,15 +140,15 @@ struct source_info {
 	bool dumps;	/* samples may have a copy of their stack */
 	uint32_t dump_bytes; /* maximum size of that copy */
 	uint16_t max_stack; /* maximum number of frames that the kernel keeps of
-			       a sample; 0: unknown, or not the same for all
-			       events */
+			     * a sample; 0: unknown, or not the same for all
+			     * events */
 	bool exact;	    /* no record can be late */
 	bool truncated;	    /* incomplete: cut off, or the recorder did not
 			     * finish */
 	bool calls; /* records of system calls may come from events that are not
-		       known yet */
+		     * known yet */
 	bool maps_code; /* each mapping of code makes a record, and the recorder
-			   lists earlier mappings */
+			 * lists earlier mappings */
 	bool injected;	/* perf inject wrote it */
 	bool no_packets; /* the events of softirqs have NO_PACKETS_FILTER */
 	/* For a piece of a stream that was cut: numbers of the places at which
@@ -160,10 +160,10 @@ struct source_info {
 			* hits */
 	bool paused;   /* by its command line, recording may have paused */
 	bool unpaused; /* by its command line, recording cannot have paused:
-			  only perf itself turns its events off, but anyone can
-			  use tracing_on and lttng stop */
+			* only perf itself turns its events off, but anyone can
+			* use tracing_on and lttng stop */
 	bool pieces;   /* by its command line, the recorder continued in other
-			  files */
+			* files */
 	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs and all tasks are recorded */
 	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its
@@ -221,7 +221,7 @@ struct source_opts {
 	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
 			      * look next to it */
 	int32_t cpus;	/* number of the machine's CPUs, for a capture that does
-			   not have it; 0: unknown */
+			 * not have it; 0: unknown */
 	bool no_fields; /* fields and payloads will not be read */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's
@@ -299,7 +299,7 @@ struct source {
 	uint16_t index;	       /* set by order_add before next() */
 	uint64_t pos, size;    /* bytes read and total; size 0: unknown */
 	struct arena *arena;   /* the caller's, for decode(), if the source has
-				  fills_arena; NULL: none */
+				* fills_arena; NULL: none */
 	uint64_t floor; /* no later ref has a smaller key; UINT64_MAX at the
 			 * end */
 	struct source_info info;

@@ -35,7 +35,7 @@ struct code_place {
 	uint64_t off;
 	bool after_call;
 	uint8_t callees; /* number of distinct stacks with a callee here, 255:
-			    or more */
+			  * or more */
 };
 
 /* A program header with code: maps file offsets to ELF addresses. */

@@ -58,7 +58,7 @@ struct unwind_ahead {
 	struct unwinder *uw;
 	uint64_t turn;	      /* the last record taken */
 	uint64_t used, asked; /* dumps for which unwind_ahead_take() returned
-				 true, and was called */
+			       * true, and was called */
 	struct ahead_dump dump[AHEAD_MAX]; /* a ring, in the order of records */
 	size_t first, n;
 	/* dumps that will be begun: by the record that they wait for; and those

@@ -74,8 +74,8 @@ struct unwind_out {
 	uint32_t guessed; /* index of the first one found by frame pointer
 			   * because there was no table; UINT32_MAX: none */
 	bool unproved; /* a caller may be missing before one of these addresses:
-			  a possible return address of it lies between two
-			  frames */
+			* a possible return address of it lies between two
+			* frames */
 	enum unwind_end end;
 };
 
@@ -90,11 +90,11 @@ enum unwind_caller {
 	CALLER_FRAMED,	 /* it is in the chain: the innermost function has set
 			  * up its frame */
 	CALLER_FUNCTION, /* it is missing, but the code proves its function,
-			    which calls the innermost one at several places;
-			    stored as inferred */
+			  * which calls the innermost one at several places;
+			  * stored as inferred */
 	CALLER_UNPROVED, /* for a dump: see struct unwind_out.unproved */
 	CALLER_STALE, /* an address that an earlier call has left precedes it in
-			 the chain */
+		       * the chain */
 };
 
 enum unwind_part {

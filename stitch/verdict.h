@@ -47,8 +47,8 @@ enum chain_verdict {
 
 enum verdict_flag {
 	VERDICT_AFTER = 1, /* the sample is later than its chain */
-	VERDICT_EXEC =
-		2, /* exec in between: the chain belongs to the new program */
+	VERDICT_EXEC = 2,  /* exec in between: the chain belongs to the new
+			    * program */
 	VERDICT_OTHER_CAPTURE = 4,
 	VERDICT_REUSED_TID = 8,
 	VERDICT_AFTER_EXIT = 16,  /* chain: written after its thread's EXIT */
@@ -66,14 +66,14 @@ enum verdict_flag {
 	VERDICT_NONCE = 2048,	 /* the cookie is the nonce of a process that
 				  * unwinds itself */
 	VERDICT_MERGED = 4096, /* the verdict of the request, or the requests of
-				  the chain, do not come from its own capture
-				  alone, but also from others merged with it */
+				* the chain, do not come from its own capture
+				* alone, but also from others merged with it */
 };
 
 enum confidence {
 	CONF_PROVED = 1, /* proved by the cookie */
 	CONF_EXPLAINED,	 /* explained by a loss, an exit, or the end of the
-			    capture */
+			  * capture */
 	CONF_UNEXPLAINED,
 };
 

@@ -13,10 +13,10 @@ struct accounting {
 	void *arg;
 	int32_t cpu;	    /* CPU on which the thread ran last; -1: unknown */
 	int64_t ready_from; /* start of the current row of adjacent ready
-			       pieces, ns */
+			     * pieces, ns */
 	int64_t ready_to;   /* end of the last piece of that row, ns */
 	unsigned int ready_if; /* premises of the last of these pieces: enum
-				  limits_premise */
+				* limits_premise */
 };
 
 static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)

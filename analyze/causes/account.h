@@ -12,7 +12,7 @@
  * left. */
 struct account_ask {
 	int64_t from, to; /* ns; pieces are cut there; records at exactly these
-			     times count */
+			   * times count */
 	bool (*takes_cpu)(const void *arg, int32_t cpu); /* NULL: all */
 	const void *arg;				 /* for takes_cpu() */
 };
@@ -21,20 +21,20 @@ struct account {
 	uint64_t run, ready, blocked, unknown; /* ns */
 	uint64_t throttled, held; /* runnable, but kept off the CPU: proof.h */
 	uint64_t off; /* blocked or ready: without recorded wake-ups it is not
-			 known which */
+		       * known which */
 	uint64_t ready_if;  /* part of `ready` that rests on a premise */
 	uint64_t preempted; /* part of `ready` that began when the thread left a
-			       CPU runnable */
+			     * CPU runnable */
 	uint64_t runs;	    /* recorded switches to the thread */
 	uint64_t delays;    /* number of times that the thread was ready */
 	uint64_t woken;	    /* recorded wake-ups of the thread */
 	uint64_t moves; /* runs on another CPU than the previous run; the true
-			   number is higher if switches are lost */
+			 * number is higher if switches are lost */
 	int64_t longest_from, longest_to; /* longest time that the thread was
-					     ready; 0, 0: never */
-	int32_t longest_cpu; /* CPU on which it ran after that; -1: none */
-	unsigned int
-		longest_if; /* premises of that time: enum limits_premise */
+					   * ready; 0, 0: never */
+	int32_t longest_cpu;	 /* CPU on which it ran after that; -1: none */
+	unsigned int longest_if; /* premises of that time: enum
+				  * limits_premise */
 };
 
 /* account_thread() calls it for each piece that counts as blocked; ns: the

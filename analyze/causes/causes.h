@@ -40,8 +40,8 @@ struct causes_partial {
 };
 
 struct causes {
-	struct timeline
-		*t; /* NULL: causes_open() had no `w`, only switches are read */
+	struct timeline *t; /* NULL: causes_open() had no `w`, only switches are
+			     * read */
 	struct causes_spans *spans; /* owned; NULL: the caller owns them */
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* span being read; NULL: none yet */
@@ -53,7 +53,7 @@ struct causes {
 	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_pending *pending; /* by thread.id; NULL: there are no
-					   switch records yet */
+					 * switch records yet */
 	struct causes_names *names;
 	struct thread_names *told; /* names of the timeline's threads */
 	struct table recorded;	   /* tids of all rows of table thread */
@@ -70,10 +70,10 @@ struct causes {
 	struct limits *limits;
 	struct causes_partial partial;
 	char *silent;	/* names of silent tasks (timeline.h), "swapper/1 and
-			   NAME"; NULL: there are none */
+			 * NAME"; NULL: there are none */
 	char *premise;	/* premise about the silent tasks; NULL: none */
-	bool other_ids; /* tids in switch records are those of a pid namespace
-			 */
+	bool other_ids; /* tids in switch records are those of a pid
+			 * namespace */
 };
 
 /* Reads all events of the kernel with the most context switches. w: interprets
@@ -111,9 +111,9 @@ struct causes_premise {
 	 * them have the premise SOFTIRQ_IF_NO_IRQ; NULL: none has */
 	const char *cards;
 	const char *none; /* why there are no proofs by absence; NULL: there are
-			     some */
+			   * some */
 	const char *cure; /* what to record to get such proofs; NULL: no advice
-			     is known */
+			   * is known */
 };
 struct causes_premise causes_premise(const struct causes *c);
 /* Returns the name of the interrupt that ended the edge's wait, as

@@ -551,14 +551,13 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 
 /* ---- names of threads */
 
-#define SILENT_NAMED 3 /* tasks that are named; further ones are only counted  \
-			*/
+#define SILENT_NAMED 3 /* tasks that are named; others are counted */
 
 struct causes_name {
 	const char *comm;
 	int64_t pid;
-	bool of_field; /* from a field of an event; a later field may replace it
-			*/
+	bool of_field; /* from a field of an event; a later field may replace
+			* it */
 };
 
 struct causes_names {

@@ -27,18 +27,18 @@ struct causes_type {
 	uint8_t kind;	      /* enum timeline_kind */
 	uint8_t shows, ended; /* as in struct timeline_record */
 	size_t table; /* index in causes_types.table + 1, where its fields are;
-			 0: none */
+		       * 0: none */
 	int64_t capture;
 	bool no_packets; /* softirqs of packets are not recorded, all others are
 			  */
 	bool sampled;	 /* not every occurrence is recorded, but `recorded` of
-			    `happened` */
+			  * `happened` */
 	int64_t recorded, happened;
 	uint8_t irq; /* enum irq_kind */
 	bool leaves; /* the event is the end of that interrupt, not its start */
 	bool timers; /* an event of timers, which a switch may set and cancel */
 	bool stacks; /* its samples have the stacks of the switch records after
-			them */
+		      * them */
 };
 
 /* Fields of the tracepoints that are read. */
@@ -50,7 +50,7 @@ enum causes_field {
 	FIELDS_STATE,	/* of the thread that leaves */
 	FIELDS_TARGET,	/* CPU of the woken thread */
 	FIELDS_CURRENT, /* tid that is current; unused for switches, which have
-			   PREV */
+			 * PREV */
 	FIELDS_FLAGS,	/* common_flags */
 	FIELDS_DEVICE,	/* text: name of an interrupt's device */
 	FIELDS_VECTOR,	/* number of a softirq */
@@ -65,7 +65,7 @@ struct causes_fields {
 	struct rows *rows;
 	struct int_row row;
 	uint8_t column[FIELDS]; /* column of each field in the row; 0: the table
-				   lacks it */
+				 * lacks it */
 };
 
 /* All zeros: empty. */
@@ -150,21 +150,20 @@ struct store;
 struct causes_capture {
 	int64_t id;
 	int64_t together; /* equal for captures of one kernel and time */
-	int64_t line; /* equal for pieces of one stream, of which the piece with
-		       */
-	int64_t place;	  /* the next place continues this one without a gap */
-	int64_t type;	  /* event_type.id of the switches */
+	int64_t line;	  /* equal for the pieces of one stream */
+	int64_t place; /* the piece of the next place goes on without a gap */
+	int64_t type;  /* event_type.id of the switches */
 	int64_t switches; /* number of recorded switches */
 	int64_t happened; /* number of actual switches: larger if they were
-			     sampled */
+			   * sampled */
 	bool records;	  /* PERF_RECORD_SWITCH, not sched_switch */
 	bool threads; /* records of single threads: they do not name the next
-			 thread of a CPU, and the others have no records */
+		       * thread of a CPU, and the others have no records */
 	int64_t sample[2]; /* types of samples that hold the stacks of switch
-			      records; 0: none */
+			    * records; 0: none */
 	struct timeline_rules rules;
-	bool tracks; /* the reader finds the current thread from switches only
-		      */
+	bool tracks; /* the reader finds the current thread from switches
+		      * only */
 	bool whole;  /* certainly all CPUs were recorded */
 	bool some;   /* only some tasks or CPUs were recorded */
 	bool filtered;
@@ -172,22 +171,22 @@ struct causes_capture {
 	bool x86_64;
 	const char *larger; /* advice if buffers were full */
 	const char *ring;   /* advice if records are missing; NULL: none */
-	int64_t begin,
-		end; /* times of the capture by its reader; 0: not known */
+	int64_t begin, end; /* times of the capture by its reader; 0: not
+			     * known */
 	/* times of its events, and their possible error, ns; first > last: its
 	 * clock is not known */
 	int64_t first, last, error;
 	int64_t first_event, last_event; /* ids of its events; of all events if
-					    it is the only capture */
+					  * it is the only capture */
 };
 
 struct causes_span {
 	int64_t from, to; /* inclusive; the first span of a kernel begins at
-			     TIMELINE_START, the last ends at TIMELINE_END */
+			   * TIMELINE_START, the last ends at TIMELINE_END */
 	const struct causes_capture *capture;
 	size_t line; /* index of the first span of the row that ends with this
-			one, in which each span continues the previous one
-			without another capture between them */
+		      * one, in which each span continues the previous one
+		      * without another capture between them */
 };
 
 /* A kernel with context switches. */
@@ -197,13 +196,13 @@ struct causes_kernel {
 	size_t n, cap;
 	size_t *of; /* by capture.id: index of one of its spans + 1; 0: none */
 	size_t n_of, cap_of;
-	int64_t first_event,
-		last_event; /* ids of the events of all these captures */
+	int64_t first_event, last_event; /* ids of the events of all these
+					  * captures */
 };
 
 struct causes_spans {
-	struct causes_kernel
-		*kernel; /* in order of the ids of their captures */
+	struct causes_kernel *kernel; /* in order of the ids of their
+				       * captures */
 	size_t n, cap;
 	/* the kernel whose main capture has the most switches; NULL: none */
 	const struct causes_kernel *most;

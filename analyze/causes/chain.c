@@ -157,7 +157,7 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 		return CHAIN_HARDIRQ;
 	case CONTEXT_SOFTIRQ:
 	case CONTEXT_SOFTIRQ_UNKNOWN: /* half of these interrupt an uninvolved
-					 thread */
+				       * thread */
 		return CHAIN_SOFTIRQ;
 	default:
 		return e->waker ? CHAIN_STATES : CHAIN_IDLE;

@@ -50,7 +50,7 @@ struct chain {
 	struct chain_segment *segment;
 	size_t n, cap;
 	uint32_t *path; /* edges of all segments; each path begins at the thread
-			   asked about */
+			 * asked about */
 	size_t n_path, cap_path;
 };
 
@@ -58,7 +58,7 @@ struct chain_ask {
 	uint32_t thread;
 	int64_t from, to;
 	uint32_t depth; /* maximum number of edges on a path; 0: no limit but
-			   CHAIN_MOST */
+			 * CHAIN_MOST */
 };
 
 /* Appends the segments of a thread's chain to c, in time order. */

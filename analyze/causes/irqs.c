@@ -20,8 +20,8 @@ struct irq_open {
 
 /* Who raised NET_TX or NET_RX on a CPU since that softirq last ran. */
 struct irq_raised {
-	int64_t since; /* time at which it last ran; `seen`: that time is known
-			*/
+	int64_t since; /* time at which it last ran; `seen`: that time is
+			* known */
 	int32_t by;    /* last thread that raised it; 0: none so far */
 	bool seen, others, irq;
 };
@@ -228,9 +228,9 @@ void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard)
 		return;
 	if (in && in->kind == kind && (kind != IRQ_TIMER || in->hard == hard))
 		c->n--;
-	else if (kind !=
-		 IRQ_TIMER) /* the entry of a timer may not be recorded */
-		c->n = 0;   /* beginnings or ends were lost */
+	else if (kind != IRQ_TIMER) /* the entry of a timer may not be
+				     * recorded */
+		c->n = 0;	    /* beginnings or ends were lost */
 }
 
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,

@@ -64,8 +64,8 @@ struct irq_entry {
 	const char *name;
 	int64_t vector;
 	int32_t current; /* tid; -1: unknown */
-	bool no_packets; /* softirqs of packets are not recorded, all others are
-			  */
+	bool no_packets; /* softirqs of packets are not recorded, all others
+			  * are */
 };
 /* Notes that another thread comes onto the CPU. */
 void irqs_switch(struct irqs *q, int32_t cpu, int64_t time);
@@ -94,10 +94,10 @@ struct irq_wake {
 	const char *what;
 	int64_t since;
 	int vector;   /* number of the softirq; -1: none, or its entry is not
-			 recorded */
+		       * recorded */
 	bool packets; /* if the wake-up is in a softirq, that is NET_TX or
-			 NET_RX: the entries of all others are recorded, and
-			 there is none */
+		       * NET_RX: the entries of all others are recorded, and
+		       * there is none */
 	/* who raised that softirq of packets; valid if no record is lost since
 	 * raised_since */
 	enum softirq_raised raised;

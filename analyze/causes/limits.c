@@ -17,7 +17,7 @@ struct limits_reading {
 	int64_t stolen; /* ns that the host took since boot */
 	size_t cgroups; /* number of cgroups that may hold a thread back */
 	uint32_t cpus;	/* CPUs that a thread without a line may use: number of
-			   the text */
+			 * the text */
 	bool real_time; /* the kernel may hold back real-time threads */
 };
 

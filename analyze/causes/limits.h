@@ -46,26 +46,26 @@ struct limits_ask {
 struct limits_answer {
 	bool known;  /* all cgroups that could hold the thread were read */
 	bool frozen; /* the cgroup was frozen; false: it was throttled as long
-			as the period or more */
+		      * as the period or more */
 	const char *cgroup; /* cgroup that held the thread; NULL: none */
 	int64_t periods, throttled; /* of `cgroup`, between the readings around
-				       the period */
+				     * the period */
 	int64_t stolen;	  /* ns that the host took from all CPUs between these
-			     readings */
+			   * readings */
 	const char *cpus; /* CPUs that the thread may use, "0-3,8"; NULL: not
-			     read */
+			   * read */
 	bool pinned;	  /* `cpus` are not all CPUs of the machine */
 	bool real_time; /* the thread is real-time, and the kernel may hold such
-			   threads back */
+			 * threads back */
 	int32_t idle; /* a CPU that was idle, if `cpus` is NULL; -1: none was */
 };
 
 /* Premises of "ready", as bits. */
 enum limits_premise {
-	LIMITS_QUOTA =
-		1, /* no reading rules out that a cgroup held the thread */
+	LIMITS_QUOTA = 1,    /* no reading rules out that a cgroup held the
+			      * thread */
 	LIMITS_AFFINITY = 2, /* no reading has the CPUs that it may use, and one
-				CPU was idle */
+			      * CPU was idle */
 	LIMITS_REAL_TIME = 4
 };
 

@@ -9,14 +9,14 @@
 
 /* Premises of "no other records are missing", as bits. */
 enum {
-	MISSING_IF_TASKS =
-		1, /* only records of silent tasks are missing without a loss */
-	MISSING_IF_SHOWS =
-		2, /* others are missing only where a contradiction shows it */
+	MISSING_IF_TASKS = 1, /* only records of silent tasks are missing
+			       * without a loss */
+	MISSING_IF_SHOWS = 2, /* others are missing only where a contradiction
+			       * shows it */
 	MISSING_IF_ON = 4,    /* tracing was not switched off in between */
 	MISSING_IF_CPUS = 16, /* no other CPUs ran than those with records */
-	MISSING_ANYWHERE =
-		8, /* records may be missing anywhere: absence proves nothing */
+	MISSING_ANYWHERE = 8, /* records may be missing anywhere: absence proves
+			       * nothing */
 };
 
 /* Records that a run from sleep to sleep leaves: sched_waking, sched_wakeup,

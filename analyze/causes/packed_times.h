@@ -32,7 +32,7 @@ struct packed_time {
 struct packed_times_row {
 	uint64_t base[PACKED_TIMES_FIELDS];
 	uint8_t *byte; /* the fields of the items in order, each with `bits`
-			  bits */
+			* bits */
 	uint8_t bits[PACKED_TIMES_FIELDS];
 	uint8_t zeros[PACKED_TIMES_FIELDS]; /* low bits that are left out */
 };
@@ -108,7 +108,7 @@ void packed_times_release(struct packed_times *m);
 struct lists {
 	struct packed_times number; /* the numbers, in the field `time` */
 	size_t *first; /* by owner: index of its first number; after the last
-			  owner: the count of all numbers */
+			* owner: the count of all numbers */
 };
 
 /* The numbers of one owner, or a consecutive part of them. */

@@ -45,7 +45,7 @@ enum piece_state {
 	PIECE_READY,	 /* runnable, and these two: proof_quiet.c */
 	PIECE_THROTTLED, /* its cgroup had used up its quota */
 	PIECE_HELD, /* runnable, but did not run though a CPU was idle, for an
-		       unknown reason, or its cgroup was frozen */
+		     * unknown reason, or its cgroup was frozen */
 	PIECE_BLOCKED,
 	PIECE_OFF, /* blocked or ready: wake-ups were not recorded */
 	PIECE_UNBORN,
@@ -58,20 +58,20 @@ enum edge_kind {
 	EDGE_WAKE,
 	EDGE_FORK,
 	EDGE_DEDUCED, /* no wake-up is recorded, but the current thread before
-			 and after the loss shows it */
+		       * and after the loss shows it */
 };
 
 /* What ended a wait: the wake-up of a waiter by a waker. */
 struct proof_edge {
 	int64_t time;
 	int64_t from, to; /* the wake-up was at `time` or, if deduced, between
-			     these */
-	int64_t event;	 /* event of the wake-up, for the waker's stack; 0: none
-			  */
-	uint32_t waiter; /* thread */
-	uint32_t stack;	 /* number of the waker's stack, as in the timeline's
-			    record */
-	int32_t waker;	 /* tid */
+			   * these */
+	int64_t event;	  /* event of the wake-up, for the waker's stack; 0:
+			   * none */
+	uint32_t waiter;  /* thread */
+	uint32_t stack;	  /* number of the waker's stack, as in the timeline's
+			   * record */
+	int32_t waker;	  /* tid */
 	int32_t cpu;
 	uint8_t kind;	 /* enum edge_kind */
 	uint8_t context; /* enum timeline_context */
@@ -83,17 +83,17 @@ struct proof_piece {
 	int64_t from, to;
 	int64_t out;   /* event of the switch out that began it; 0: none */
 	uint32_t edge; /* what ended it, for proofs_edge(); TIMELINE_NONE: no
-			  edge */
+			* edge */
 	int32_t cpu;   /* RUN: the CPU; runnable: the next CPU that it ran on;
-			  else -1 */
+			* else -1 */
 	int16_t bits;  /* task state at the switch out; -1: unknown */
 	uint8_t state; /* enum piece_state */
 	uint8_t proof; /* enum proof, of the state */
 	uint8_t link;  /* enum proof: that this edge ended it */
 	bool open;     /* losses in the piece may hide other states:
-			  timeline_next_loss_in() */
+			* timeline_next_loss_in() */
 	bool came;     /* it begins with a switch to the thread, whose run is of
-			  unknown length: no wait begins there */
+			* unknown length: no wait begins there */
 };
 
 static inline bool piece_is_runnable(const struct proof_piece *pc)

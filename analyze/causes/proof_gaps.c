@@ -554,8 +554,8 @@ static int64_t walk_loss_start(const struct walk *w,
 	const struct timeline *t = w->g.p->t;
 	const struct timeline_loss *l = NULL;
 	int64_t start = s->from;
-	int64_t seen =
-		TIMELINE_START; /* end of the previous stay on that CPU */
+	int64_t seen = TIMELINE_START; /* end of the previous stay on that
+					* CPU */
 	struct timeline_stay before;
 
 	if (timeline_on(t, s->cpu, s->from - 1, &before))

@@ -8,7 +8,7 @@
 struct piece {
 	int64_t from;
 	uint32_t stay; /* number of the stay whose switch out began it;
-			  TIMELINE_NONE: none */
+			* TIMELINE_NONE: none */
 	uint32_t edge;
 	uint32_t cpu : 17; /* CPU + 1; 0: none */
 	uint32_t state : 4;
@@ -44,12 +44,12 @@ struct own_loss {
 /* Losses that may hide a run, by their numbers in timeline.loss. */
 struct hides {
 	uint32_t *loss; /* losses that may hide a run of any thread, by their
-			   start */
+			 * start */
 	size_t n;
 	struct loss_ends ends;
-	struct loss_ends
-		holding; /* ends of those for which missing_holds() is true */
-	struct own_loss *own; /* by tid, then by their start */
+	struct loss_ends holding; /* ends of those for which missing_holds() is
+				   * true */
+	struct own_loss *own;	  /* by tid, then by their start */
 	size_t n_own, cap_own;
 };
 
@@ -68,7 +68,7 @@ struct proofs {
 	size_t kept;	       /* number of pieces in memory */
 	bool wakings, wakeups; /* whether any were recorded */
 	bool counts;   /* missing_counts(): numbers of lost records prove
-			  something */
+			* something */
 	bool complete; /* every missing record is in a loss */
 	bool blind;    /* the absence of records proves nothing */
 	struct idle_time *idle; /* long idle times, by CPU and time */
@@ -87,26 +87,26 @@ struct gap {
 	const struct timeline_stay *a, *b; /* NULL: none */
 	int64_t from, to;
 	int64_t run_from; /* earliest time at which the thread may have been on
-			     its way to this sleep: start of a, or of the loss
-			     before a */
+			   * its way to this sleep: start of a, or of the loss
+			   * before a */
 	bool exact_from, exact_to;
-	int32_t bits;	       /* state at `from`; -1: unknown */
-	struct numbers wake;   /* wake-ups that may be in the gap */
-	bool mixed;	       /* the wake-ups are not in time order */
-	struct numbers before; /* wake-ups in the run before the gap */
-	const struct own_loss
-		*own; /* losses that hide runs of only this thread */
+	int32_t bits;		    /* state at `from`; -1: unknown */
+	struct numbers wake;	    /* wake-ups that may be in the gap */
+	bool mixed;		    /* the wake-ups are not in time order */
+	struct numbers before;	    /* wake-ups in the run before the gap */
+	const struct own_loss *own; /* losses that hide runs of only this
+				     * thread */
 	size_t n_own;
 	int64_t counted; /* until this time the thread, asleep at the start,
-			    cannot have run unseen, as too few records are lost;
-			    `from`: nothing is proved that way */
+			  * cannot have run unseen, as too few records are lost;
+			  * `from`: nothing is proved that way */
 	int64_t since;	 /* losses that end before this time are ignored */
 	bool came; /* the only hidden run is at the end: the thread came after a
-		      silent task */
-	int64_t came_from; /* at this time or later; TIMELINE_START if not
-			      `came` */
-	struct span
-		*hidden; /* times in which the thread may have run, in order */
+		    * silent task */
+	int64_t came_from;   /* at this time or later; TIMELINE_START if not
+			      * `came` */
+	struct span *hidden; /* times in which the thread may have run, in
+			      * order */
 	size_t n_hidden, cap_hidden;
 };
 

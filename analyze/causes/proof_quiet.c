@@ -353,7 +353,7 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 			.kind = EDGE_DEDUCED,
 			.context = CONTEXT_UNKNOWN,
 			.proof = PROOF_LIKELY, /* the waker may also be an
-						  interrupt during its run */
+						* interrupt during its run */
 		};
 	}
 
@@ -480,13 +480,13 @@ int64_t gap_count(const struct gap *g)
 struct quiet {
 	int64_t from, to;
 	bool first, last; /* it begins, or ends, with a known switch */
-	struct timeline_wake waking,
-		wakeup; /* first one of each kind; valid if has_ is true */
+	struct timeline_wake waking, wakeup; /* first one of each kind; valid if
+					      * has_ is true */
 	bool has_waking, has_wakeup;
 	size_t n_waking;
-	int64_t lost_from,
-		lost_to;     /* bounds of the losses that may hide a wake-up */
-	unsigned int n_lost; /* number of these losses; 2: two or more */
+	int64_t lost_from, lost_to; /* bounds of the losses that may hide a
+				     * wake-up */
+	unsigned int n_lost;	    /* number of these losses; 2: two or more */
 	const struct timeline_loss *only; /* the loss, if n_lost is 1 */
 };
 

@@ -17,10 +17,10 @@ int silent_tasks_ask(struct store *db, const char *path, silent_tasks_fn *fn,
 
 struct silent_tasks {
 	char *text; /* "swapper/1 records nothing, ...: 3 gaps of 4 are of it";
-		       NULL: no such task */
+		     * NULL: no such task */
 	bool told;  /* the database has switches to judge by */
 	uint64_t others; /* gaps without a reported loss that are not due to
-			    these tasks */
+			  * these tasks */
 };
 
 /* Describes the silent tasks of a database; without usable switches there are

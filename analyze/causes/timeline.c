@@ -23,9 +23,9 @@ struct rename_row {
 struct doubt {
 	int64_t from, to;
 	int64_t task; /* the doubt is dropped if this task is silent; -1: never
-			 dropped; -2 - CPU: the idle task of that CPU */
+		       * dropped; -2 - CPU: the idle task of that CPU */
 	size_t open;  /* index + 1 of another doubt of this CPU without an end;
-			 0: none */
+		       * 0: none */
 };
 
 /* The ring of a CPU, up to the record that was added last. */
@@ -36,28 +36,28 @@ struct ring {
 	 * at which switches were still on */
 	int64_t last;
 	int64_t since_on[TIMELINE_TYPES]; /* start of recording, by bit of the
-					     type; TIMELINE_END: never */
+					   * type; TIMELINE_END: never */
 	/* time of the last record at which each type was still on */
 	int64_t until[TIMELINE_TYPES];
 	int32_t coming;	 /* tid that is to come after the last one left; -1:
-			    unknown, or it has come */
+			  * unknown, or it has come */
 	int32_t leaving; /* tid, if the last record is the switch away from it;
-			    else -1 */
+			  * else -1 */
 	bool left;	 /* the last record is TIMELINE_LEAVE */
 	bool exact;	 /* `since` is the time of a switch or an exec */
 	bool exec;	 /* `since` is the time of an exec */
 	bool began;	 /* a record was added after switches were turned on */
 	bool changed;	 /* no record was added since the capture changed */
 	int64_t start;	 /* start of this capture here; TIMELINE_START in the
-			    first capture */
+			  * first capture */
 	size_t *loss;	 /* indexes of this CPU's losses in timeline.reported */
 	size_t n_loss, cap_loss, next_loss;
 	size_t spans; /* index + 1 in timeline.loss of the loss that may
-			 continue; 0: none */
+		       * continue; 0: none */
 	size_t spans_reported; /* index of that loss in timeline.reported */
 	int64_t switched;      /* time of the last switch */
 	size_t doubt; /* index + 1 in timeline.doubt of the last doubt without
-			 an end; 0: none */
+		       * an end; 0: none */
 	struct voice idle; /* of the CPU's idle task */
 };
 
@@ -542,7 +542,7 @@ union wake_pair {
 	struct kind kind;
 	struct {
 		uint32_t woke[2]; /* numbers in timeline.woke; the second is
-				     TIMELINE_NONE for a single record */
+				   * TIMELINE_NONE for a single record */
 		int32_t target[2];
 	};
 };

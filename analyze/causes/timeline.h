@@ -73,7 +73,7 @@ enum timeline_context {
 	CONTEXT_TIMER,		 /* hardirq or softirq of a timer */
 	CONTEXT_HARDIRQ,
 	CONTEXT_DISK, /* hardirq or softirq in which a disk request was
-			 completed */
+		       * completed */
 	CONTEXT_NMI,
 };
 
@@ -93,18 +93,18 @@ struct timeline_record {
 	int32_t current; /* tid; -1: not known */
 	int32_t other;	 /* tid that comes, or is woken; -1: unknown */
 	int32_t state;	 /* of the thread that leaves; -1: unknown */
-	int32_t target;	 /* CPU of the woken thread; -1: unknown, or no wake-up
-			  */
+	int32_t target;	 /* CPU of the woken thread; -1: unknown, or no
+			  * wake-up */
 	uint32_t stack;	 /* the caller's number for the stack of a wake-up or of
-			    the thread that leaves */
+			  * the thread that leaves */
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU from this record on */
-	bool interrupt; /* its flags say that it is in a hardirq, softirq or NMI
-			 */
-	bool irqs_off;	/* it may be in the middle of a switch */
-	uint8_t ended;	/* types that may be off there already, as they are
-			   turned off before this record's type */
+	bool interrupt;	 /* its flags say that it is in a hardirq, softirq or
+			  * NMI */
+	bool irqs_off;	 /* it may be in the middle of a switch */
+	uint8_t ended;	 /* types that may be off there already, as they are
+			  * turned off before this record's type */
 };
 
 /* Records missing on a CPU between the record at `from` and that at `to`. If it
@@ -115,15 +115,15 @@ struct timeline_loss {
 	int64_t id; /* row of table loss; 0: none */
 	int64_t from, to;
 	int64_t seen; /* if of_task: last time at which `before` is known to be
-			 on the CPU, perhaps from an interrupt's record */
+		       * on the CPU, perhaps from an interrupt's record */
 	int64_t n;    /* -1: unknown */
 	int32_t cpu;  /* -1: any */
 	int32_t before;	 /* tid on the CPU before it; -1: unknown */
 	int32_t after;	 /* tid on the CPU after it; -1: unknown */
 	bool silent;	 /* found by a contradiction, not reported */
 	bool of_task;	 /* all missing records were written while `before` or
-			    another silent task was current; then `after` is -1 if
-			    the next thread came by a TIMELINE_COME */
+			  * another silent task was current; then `after` is -1 if
+			  * the next thread came by a TIMELINE_COME */
 	bool only_wakes; /* switches are complete, wake-ups may be missing */
 	bool spans;	 /* other records are between the two */
 };
@@ -133,24 +133,24 @@ struct timeline_loss {
 struct timeline_stay {
 	int64_t from, to;
 	int64_t event; /* event of the switch out; without by_event, that of an
-			  earlier one */
+			* earlier one */
 	uint32_t number; /* timeline_stay() */
 	union {
 		struct kind common;
 		struct {
 			uint32_t thread; /* TIMELINE_NONE: idle */
 			uint32_t stack;	 /* stack at an exact end, as in the
-					    record */
+					  * record */
 			int32_t state;	 /* state of the thread at an exact end;
-					    -1: unknown */
+					  * -1: unknown */
 			uint16_t cpu;
 			uint16_t exact_from : 1;
 			uint16_t exact_to : 1;
 			uint16_t by_event : 1; /* it ended with a switch out,
-						  which has `event` */
+						* which has `event` */
 			uint16_t exec : 1; /* it begins with an exec that gave
-					      the thread the tid of an ended one
-					    */
+					    * the thread the tid of an ended
+					    * one */
 			uint16_t none : 12;
 		};
 	};
@@ -158,21 +158,21 @@ struct timeline_stay {
 
 struct timeline_wake {
 	int64_t time;
-	int64_t event; /* 0: none */
-	uint32_t
-		number; /* argument of timeline_wake(); odd: a sched_wakeup that
-			   shares an item with its sched_waking, number - 1 */
+	int64_t event;	 /* 0: none */
+	uint32_t number; /* argument of timeline_wake(); odd: a sched_wakeup
+			  * that shares an item with its sched_waking, number -
+			  * 1 */
 	int32_t target;
 	uint32_t waiter; /* number of the woken thread; TIMELINE_NONE: no
-			    wake-up has this number */
+			  * wake-up has this number */
 	union {
 		struct kind woke;
 		struct {
-			uint32_t stack; /* as in the record */
-			int32_t waker; /* tid of the current thread; -1: unknown
-					*/
-			int32_t cpu;   /* -1: unknown */
-			uint16_t kind; /* enum timeline_kind */
+			uint32_t stack;	  /* as in the record */
+			int32_t waker;	  /* tid of the current thread; -1:
+					   * unknown */
+			int32_t cpu;	  /* -1: unknown */
+			uint16_t kind;	  /* enum timeline_kind */
 			uint16_t context; /* enum timeline_context */
 		};
 	};
@@ -187,19 +187,19 @@ static inline int64_t timeline_stay_out(const struct timeline_stay *s)
 /* Facts that the records of rings do not contain. */
 struct timeline_rules {
 	int32_t cpus; /* number of the machine's CPUs; one without records hides
-			 everything. 0: unknown, which hides everything; -1:
-			 those with records */
+		       * everything. 0: unknown, which hides everything; -1:
+		       * those with records */
 	bool cpus_seen; /* `cpus` is -1 because the number is not known: others
-			   may have run */
+			 * may have run */
 	int64_t skew;	/* ns by which times of two CPUs may differ from their
-			   true order */
+			 * true order */
 	/* prev_state may be S for a thread that stays ready because a signal is
 	 * pending (Linux 5.18 to 6.15). */
 	bool signal_bug;
 	bool unmarked; /* a thread that leaves without a mark of preemption may
-			  be ready */
+			* be ready */
 	int8_t pauses; /* whether the recorder may have paused: 0 no, 1 by its
-			  options, -1 unknown */
+			* options, -1 unknown */
 };
 
 /* How often a task came onto a CPU where the next record does not show it, and
@@ -214,7 +214,7 @@ struct voice {
 struct seen_thread {
 	int32_t tid;
 	uint32_t waking; /* number of its last wake-up + 1 if that is a
-			    sched_waking without a sched_wakeup; else 0 */
+			  * sched_waking without a sched_wakeup; else 0 */
 	struct voice voice;
 	bool recorder;
 	bool gone; /* it left its last CPU for good */
@@ -238,21 +238,21 @@ struct timeline {
 	size_t n_ring, cap_ring;
 	struct timeline_loss *reported; /* losses as they were added */
 	size_t n_reported, cap_reported;
-	size_t *anywhere; /* indexes in `reported` of losses of an unknown CPU
-			   */
+	size_t *anywhere; /* indexes in `reported` of losses of an unknown
+			   * CPU */
 	size_t n_anywhere, cap_anywhere;
 	struct timeline_loss *loss; /* losses as applied to the rings; sorted by
-				       start once sealed */
+				     * start once sealed */
 	size_t n_loss, cap_loss;
 	/* ends of loss[], and of each CPU's losses in the order of `losses` */
 	struct loss_ends ends, ends_on;
-	struct packed_times
-		stay; /* stays by their end; a: length, b: number in `stayed` */
+	struct packed_times stay; /* stays by their end; a: length, b: number in
+				   * `stayed` */
 	struct packed_times wake; /* wake-ups: single records, or a sched_waking
-				     with its sched_wakeup: union wake_pair */
-	struct intern stayed, woke,
-		pairs; /* shared data of stays, wake-ups and pairs */
-	int64_t event; /* event of the last switch out */
+				   * with its sched_wakeup: union wake_pair */
+	struct intern stayed, woke, pairs; /* shared data of stays, wake-ups and
+					    * pairs */
+	int64_t event;			   /* event of the last switch out */
 	struct seen_thread *thread;
 	size_t n_thread, cap_thread;
 	struct timeline_silent *silent;
@@ -260,8 +260,8 @@ struct timeline {
 	struct rename_row *rename;
 	size_t n_rename, cap_rename;
 	bool renames_sorted;
-	timeline_process_fn
-		*process; /* returns a thread's process; NULL: not known */
+	timeline_process_fn *process; /* returns a thread's process; NULL: not
+				       * known */
 	void *process_arg;
 	struct table index; /* tid to thread */
 	/* Numbers of the stays and the wake-ups of each thread, and of the
@@ -269,16 +269,16 @@ struct timeline {
 	 * thread) is timeline_stay(t, numbers_get(&x, i)). timeline_seats() */
 	struct lists stays, wakes, seats;
 	struct lists losses; /* numbers of losses, by their CPU + 1; 0: unknown
-				CPU */
+			      * CPU */
 	struct ring_part *ring_part;
 	size_t n_ring_part, cap_ring_part;
 	struct timeline_part *part; /* the last one begins at part_from */
 	size_t n_part, cap_part;
 	int64_t part_from;
-	size_t part_stay;   /* stays before this one are of earlier parts */
-	unsigned int types; /* types recorded at all: TIMELINE_HAS_ bits */
-	int64_t first,
-		last; /* times of the first and last record of all rings */
+	size_t part_stay;    /* stays before this one are of earlier parts */
+	unsigned int types;  /* types recorded at all: TIMELINE_HAS_ bits */
+	int64_t first, last; /* times of the first and last record of all
+			      * rings */
 	/* How often records were missing without a reported loss, except for
 	 * silent tasks. If this is not 0, numbers of lost records prove
 	 * nothing. */

@@ -19,7 +19,7 @@ struct wait_causes {
 	struct cause_pair {
 		uint8_t inner; /* what a thread waits for, or CAUSE_DIFFERS */
 		uint8_t outer; /* the call or fault in which it waits, or
-				  CAUSE_DIFFERS */
+				* CAUSE_DIFFERS */
 		bool known;
 	} * known, *other; /* known: by raw chain; other: by `index` */
 	size_t n, cap;

@@ -31,7 +31,7 @@ enum wait_cause {
 	WAIT_FILE,
 	WAIT_MEMORY,
 	WAIT_RECLAIM, /* these five take precedence over the call that they are
-			 in */
+		       * in */
 	WAIT_SWAP,
 	WAIT_NUMA,
 	WAIT_DIRTY,
@@ -43,7 +43,7 @@ enum wait_cause {
 	WAIT_KERNEL,	/* a kernel thread */
 	WAIT_READY,	/* for a CPU: it was runnable */
 	WAIT_THROTTLED, /* THROTTLED, HELD: runnable, but this is no wait for a
-			   CPU */
+			 * CPU */
 	WAIT_HELD,
 	WAIT_CAUSES
 };
@@ -65,11 +65,11 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 				const struct offcpu_stack *at);
 /* The code that waited, as labels of the stacks. */
 struct wait_place {
-	uint32_t
-		in; /* innermost function of the program: outside the kernel and
-		       the C and C++ libraries; without user code that of the
-		       kernel outside the scheduler, else that of a library;
-		       label STACK_NAMES_GAP if the stack lacks that frame */
+	/* innermost function of the program: outside the kernel and the C and
+	 * C++ libraries; without user code that of the kernel outside the
+	 * scheduler, else that of a library; label STACK_NAMES_GAP if the stack
+	 * lacks that frame */
+	uint32_t in;
 	uint32_t caller; /* the next such function outwards */
 	uint32_t inner;	 /* innermost user function, also of a library */
 	bool has_in, has_caller, has_inner;

@@ -20,11 +20,11 @@ typedef void latency_sched_fn(void *arg, const struct interval *i,
 
 struct latency_sched {
 	struct path_ask ask;
-	struct path_run
-		r; /* data from which the chains of these threads are made */
+	struct path_run r; /* data from which the chains of these threads are
+			    * made */
 	/* private to latency_sched.c */
-	struct intervals_thread
-		*thread; /* names of the timeline's threads, by number */
+	struct intervals_thread *thread; /* names of the timeline's threads, by
+					  * number */
 	const char *kind;
 	latency_sched_fn *fn;
 	void *arg;

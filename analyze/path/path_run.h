@@ -30,15 +30,15 @@ struct path_ask {
 struct path_tally {
 	uint64_t asked, proved, unknown; /* ns */
 	unsigned int ready_if; /* premises of "ready" in the chains: enum
-				  limits_premise */
+				* limits_premise */
 };
 
 struct path_run {
 	struct name_opts names; /* how to name functions */
 	struct store *db;
 	const char *path;
-	const struct path_ask
-		*ask; /* NULL: no wait is selected, and no chain made */
+	const struct path_ask *ask; /* NULL: no wait is selected, and no chain
+				     * made */
 	struct labels *labels;
 	struct stacks *stacks;
 	struct wait_causes *words;
@@ -82,15 +82,15 @@ struct path_sum {
 	/* enum wait_cause, for waits for memory, timeouts and sleep */
 	uint8_t cause;
 	/* set by path_own() */
-	bool lock; /* the thread waited for a lock */
-	uint32_t
-		detail; /* index + 1 in path_run.details: the call, or for ready
-			   time the thread that had the CPU; 0: not known */
+	bool lock;	 /* the thread waited for a lock */
+	uint32_t detail; /* index + 1 in path_run.details: the call, or for
+			  * ready time the thread that had the CPU; 0: not
+			  * known */
 	uint64_t ns;
-	uint64_t
-		detailed; /* part of ns that has `detail`: path_add_details() */
-	uint32_t
-		others; /* further threads of the same name: path_add_names() */
+	uint64_t detailed; /* part of ns that has `detail`:
+			    * path_add_details() */
+	uint32_t others;   /* further threads of the same name:
+			    * path_add_names() */
 	bool processes; /* each of these threads is the first of its process */
 };
 

@@ -33,13 +33,13 @@ struct sql_list {
 	uint32_t *wake; /* edges that ended a piece */
 	size_t n_wait, cap_wait, n_wake, cap_wake;
 	int64_t waits, wakes; /* numbers of waits and wake-ups of all threads
-				 before it, once numbered */
+			       * before it, once numbered */
 	bool made;
 };
 
 struct sql_edge {
-	uint32_t item; /* index + 1 in its thread's `wake`; 0: it ended no piece
-			*/
+	uint32_t item; /* index + 1 in its thread's `wake`; 0: it ended no
+			* piece */
 	uint8_t link;  /* enum proof */
 };
 
@@ -70,12 +70,12 @@ struct path_sql {
 	struct sql_edge *edge; /* by edge; set for threads whose list is made */
 	size_t n_edge, cap_edge;
 	struct sql_wait at;
-	struct blame_row
-		*blame; /* rows of each thread, in the order of requests */
+	struct blame_row *blame; /* rows of each thread, in the order of
+				  * requests */
 	size_t n_blame, cap_blame;
 	struct blamed *blamed; /* by thread */
 	uint32_t *order; /* indexes of all blame rows, by time; NULL: not made
-			    yet */
+			  * yet */
 	struct intern blame_index; /* rows of the thread that is being added */
 };
 

@@ -293,7 +293,7 @@ struct timed_parts {
 	uint64_t *throttled; /* by span: throttled ns in chains */
 	int64_t from, to;
 	bool ended; /* the chain's thread has ended: unknown time after it
-		       belongs to another thread with its tid */
+		     * belongs to another thread with its tid */
 };
 
 static bool timed_is_own(const void *arg, int32_t tid)

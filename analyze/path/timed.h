@@ -33,13 +33,13 @@ struct timed_ask {
 	enum timed_what what;
 	const struct filter *filter; /* borrowed */
 	bool all;      /* all threads; false: those of the program with which a
-			  recording began, if there is one */
+			* recording began, if there is one */
 	bool by_waker; /* group waits by their waker, not by their place */
 	const char *kind; /* kind of pairs; NULL: all recorded ones */
 	bool no_names;	  /* merge all pairs of a kind */
 	const char *per;  /* unit by which numbers and times are divided:
-			     "KIND:NAME", "KIND" or an event; NULL: seconds, or
-			     runs */
+			   * "KIND:NAME", "KIND" or an event; NULL: seconds, or
+			   * runs */
 	struct name_opts names;
 };
 
@@ -48,15 +48,15 @@ struct timed {
 	struct timings t;
 	char comm[64];	 /* name of the program; "": all threads */
 	bool of_threads; /* parts are those of the threads that ask.filter
-			    selects */
+			  * selects */
 	/* state of the run being read */
 	struct intervals *iv;
 	int64_t from, to; /* --time, or when the program ran */
 	struct filter filter;
 	char pid[24];
-	const char
-		*counted; /* name of pairs that are only counted; NULL: any */
-	bool counts;	  /* pairs are only counted, for ask.per */
+	const char *counted; /* name of pairs that are only counted; NULL:
+			      * any */
+	bool counts;	     /* pairs are only counted, for ask.per */
 };
 
 /* Initialises *d, which must be all zeros. The caller calls

@@ -72,10 +72,10 @@ struct audit_cpu {
 	/* What runs, by scheduler events and by SWITCH records. */
 	struct audit_runs event, record;
 	uint32_t seat; /* index plus 1 of the finding that another thread than
-			  event.tid runs here; 0: none since the last switch */
+			* event.tid runs here; 0: none since the last switch */
 	int64_t first, last; /* times of wakeups; TIME_NONE: none */
 	int64_t skew; /* at the end: largest ns by which its clock differs; 0:
-			 nothing known */
+		       * nothing known */
 };
 
 struct audit_source {
@@ -105,7 +105,7 @@ struct audit_source {
 	int64_t from, to;
 	bool odd_switches, odd_wakeups;
 	int64_t skew; /* at the end: largest ns by which clocks differ; 0:
-			 nothing known */
+		       * nothing known */
 	/* The newest of these findings, in a ring. */
 	struct audit_reuse reuse[AUDIT_REUSES];
 	uint32_t n_reuses;
@@ -154,7 +154,7 @@ struct audit_exit {
 	int64_t time; /* 0: never */
 	int32_t cpu;
 	uint32_t waits; /* index plus 1 of an after_exit finding that clocks may
-			   explain, unless a later record proves it; 0: none */
+			 * explain, unless a later record proves it; 0: none */
 };
 
 struct audit {

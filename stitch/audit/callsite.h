@@ -26,13 +26,13 @@ enum callsite_link {
 			    * between, or there was a tail call */
 	CALLSITE_UNKNOWN,  /* too little is known about one of the two */
 	CALLSITE_NEVER,	   /* a gap, and the called function can neither have
-			      jumped to the inner one nor have made the frame that
-			      holds the return address */
+			    * jumped to the inner one nor have made the frame that
+			    * holds the return address */
 	CALLSITE_INJECTED, /* the inner function was made to look called,
-			      without a call */
+			    * without a call */
 	CALLSITE_WALKED,   /* proved, but frame pointers do not lead there: the
-			      inner function has set none, and does not call
-			      itself */
+			    * inner function has set none, and does not call
+			    * itself */
 };
 
 /* Where a user stack ends: START_ in the function in which its thread begins;
@@ -57,13 +57,13 @@ enum thread_start {
 	START_MARK,
 	ENDS_FILE,     /* hardly a function of the file sets a frame pointer */
 	ENDS_FUNCTION, /* others set one, but not this function; or this is not
-			  examined */
+			* examined */
 	ENDS_FRAME,    /* the function has set one: the stack continues */
 	/* At the end, as the numbers are stored: the code after the call ends
 	 * the thread with a system call. */
 	START_EXIT,
 	ENDS_SWITCH, /* ENDS_FUNCTION, and the function switches to another
-			stack and back */
+		      * stack and back */
 	/* For an innermost frame: its threads run code without an unwind table,
 	 * so a stack dump would end there. */
 	ENDS_DUMP,
@@ -71,7 +71,7 @@ enum thread_start {
 	 * thread or CPU starts, so no frame is further out. */
 	START_KERNEL,
 	START_INTERRUPT, /* an interrupt: entered from user mode, or from the
-			    interrupted kernel code */
+			  * interrupted kernel code */
 };
 
 /* Who walked a user stack that was recorded as addresses. */
@@ -110,9 +110,9 @@ enum judged {
 	JUDGED_EARLY_NO_SFRAME,
 	JUDGED_EARLY_SFRAME,
 	JUDGED_EARLY_SIGNED, /* open, too: an address is signed, so its value is
-				not known */
+			      * not known */
 	JUDGED_FULL, /* kernel half: as NO_START, and the recorder keeps no more
-			frames */
+		      * frames */
 	JUDGED_GUEST, /* only the sampled address in a guest */
 };
 

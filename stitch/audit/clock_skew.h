@@ -61,9 +61,9 @@ struct clock_pair {
 	uint64_t n;		/* how often it was seen to be ahead */
 	uint64_t last, records; /* counter of the newest record of CPU behind,
 				 * and how many such records there are */
-	int64_t time,
-		since; /* times at the greatest difference: of the record that
-			  was first, and of the one that seems older */
+	int64_t time, since; /* times at the greatest difference: of the record
+			      * that was first, and of the one that seems
+			      * older */
 };
 
 /* All zeros: empty. */

@@ -140,7 +140,7 @@ struct per_cpu {
 	uint64_t first, last; /* smallest and largest counter seen */
 	int64_t first_time;   /* time when first was seen */
 	int64_t made; /* time of the last cookie that was certainly made when
-			 seen */
+		       * seen */
 	uint64_t made_count; /* its counter */
 	uint64_t seen, late, elsewhere;
 	struct counter_runs runs;

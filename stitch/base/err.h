@@ -13,7 +13,7 @@ enum err_code {
 	ERR_DB,	     /* SQLite reported an error */
 	ERR_STOPPED, /* the user stopped the program (SIGINT) */
 	ERR_BUNDLE,  /* the archive contains a database, which must be read
-			instead */
+		      * instead */
 };
 
 /* Lives on the caller's stack and owns no memory, so that it works when memory

@@ -8,12 +8,12 @@ struct err;
 struct shared_library {
 	const char *use; /* its use, for messages: "a server is asked by" */
 	const char *const *names; /* names of its file, the usual one first,
-				     ended by NULL */
+				   * ended by NULL */
 	const char *package;	  /* name of Debian's package, for messages */
 	const char *const *functions;
 	size_t n;    /* functions */
-	void *calls; /* array of pointers to these functions, NULL until loaded
-		      */
+	void *calls; /* array of pointers to these functions, NULL until
+		      * loaded */
 };
 
 /* Loads the library once, until the program ends, and sets `calls` to its

@@ -36,14 +36,14 @@ struct cookie_entry {
 	bool has_chain, has_mark;
 	bool sealed; /* later records do not find this entry */
 	bool listed; /* it is in a list of cookies_list(), between these
-			entries; 0: none */
+		      * entries; 0: none */
 	uint32_t before_it, behind_it;
 	struct join_chain chain;
 	uint32_t chain_execs;
-	int64_t sample_time; /* time of the first sample */
-	int64_t last_time;   /* time of the last sample */
-	int64_t before; /* time when its thread was last seen before this cookie
-			 */
+	int64_t sample_time;  /* time of the first sample */
+	int64_t last_time;    /* time of the last sample */
+	int64_t before;	      /* time when its thread was last seen before this
+			       * cookie */
 	enum request_end end; /* what closed it; 0: still open */
 	int64_t closed_at;    /* time when it was closed */
 	int32_t closed_cpu;   /* CPU of the record that closed it; -1 */

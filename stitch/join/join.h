@@ -114,7 +114,7 @@ struct pending_requests {
 	size_t n, cap, used;
 	uint32_t free;
 	uint32_t oldest, newest; /* first and last of the requests with a
-				    verdict that perf still holds; 0: none */
+				  * verdict that perf still holds; 0: none */
 	struct table by_tid;	 /* the first held request of each tid */
 	/* By source: the largest event id that perf has output, including
 	 * samples that it outputs at once. The caller makes it large enough for

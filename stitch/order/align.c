@@ -353,9 +353,9 @@ struct align_link {
 	int64_t away;	/* WHY_APART, WHY_EVENTS, WHY_WALL: distance in ns */
 	bool proved;	/* of the same kernel at the same time */
 	bool strangers; /* equal thread ids in the two captures mean different
-			   threads, even if proved */
+			 * threads, even if proved */
 	bool part; /* in its time, a has exactly the switches of b, so comparing
-		      b with a third capture suffices */
+		    * b with a third capture suffices */
 };
 
 /* Each method that applies proposes a map. The records may refute it: the
@@ -768,7 +768,7 @@ struct align_graph {
 	size_t n, ref;
 	struct align_given *between; /* n * n: from row to column */
 	size_t *part; /* the capture of which each is a part (align_link.part);
-			 SIZE_MAX: none */
+		       * SIZE_MAX: none */
 	struct align_out *out;
 	int64_t *sum; /* sum of errors up to the reference; -1: not connected */
 	bool *settled;

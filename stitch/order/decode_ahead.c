@@ -171,7 +171,7 @@ struct shown_source {
 	struct source *real;
 	struct event_def *events; /* events of src */
 	uint32_t known; /* number of events shown so far; only the thread uses
-			   it */
+			 * it */
 };
 
 /* Changes of a source since the previous block. */
@@ -190,8 +190,8 @@ struct lined_record {
 
 struct record_block {
 	struct lined_record rec[BLOCK_RECORDS];
-	size_t said[BLOCK_RECORDS]; /* number of ledger calls up to each record
-				     */
+	size_t said[BLOCK_RECORDS]; /* number of ledger calls up to each
+				     * record */
 	uint32_t n;
 	uint64_t before; /* records of earlier blocks */
 	bool last;
@@ -238,9 +238,9 @@ struct decode_ahead {
 	uint32_t ahead_at; /* index of that record in the block */
 	char apart_too[APART];
 	pthread_mutex_t lock;
-	pthread_cond_t more,
-		less;	    /* signalled for full blocks; for empty blocks */
-	atomic_size_t made; /* protected by lock, except for reading */
+	pthread_cond_t more, less; /* signalled for full blocks; for empty
+				    * blocks */
+	atomic_size_t made;	   /* protected by lock, except for reading */
 	/* protected by lock: */
 	size_t wanted; /* blocks made when the caller is woken */
 	size_t freed;  /* blocks that are no longer needed */

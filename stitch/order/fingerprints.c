@@ -144,7 +144,7 @@ struct switch_lane {
 struct fingerprints_cpus {
 	struct switch_lane sample, record;
 	uint32_t event; /* index plus 1 of the first event with switches, the
-			   only one used; 0: none */
+			 * only one used; 0: none */
 };
 
 struct fingerprints *fingerprints_new(void)

@@ -95,8 +95,8 @@ struct fingerprints {
 					 previous one brought */
 	bool records; /* switches come from perf's records; samples of the
 		       * tracepoint are some us away */
-	struct oncpu_match
-		oncpu; /* which thread was on a CPU, by samples and switches */
+	struct oncpu_match oncpu; /* which thread was on a CPU, by samples and
+				   * switches */
 	struct fingerprints_cpus *cpus;
 };
 

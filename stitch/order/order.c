@@ -81,7 +81,7 @@ struct order {
 	uint64_t last_key;
 	bool any;
 	struct record rec[2]; /* records that order_next() returns in turn,
-				 without a thread */
+			       * without a thread */
 	bool odd;
 };
 
@@ -614,7 +614,7 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 {
 	struct order *ord = arg;
 	struct err why; /* not cleared, which would cost as much as the rest of
-			   this function */
+			 * this function */
 	struct ref ref;
 	int got = order_next_ref(ord, &ref, err);
 

@@ -53,7 +53,7 @@ struct image_part {
 	uint32_t image; /* of the database */
 	uint64_t pgoff, len;
 	uint64_t t0; /* time of its first mapping; 1: before the capture; 0:
-			unknown */
+		      * unknown */
 };
 
 struct image {
@@ -106,13 +106,13 @@ static inline bool image_is_before(const struct image *img)
 }
 
 enum frame_flag {
-	FRAME_INFERRED = 1,  /* not recorded: caller found in the link
-			      * register or by a proof in code */
-	FRAME_UNCERTAIN = 2, /* a mapping record may have been lost, or the
-			      * mapping was first listed after the sample */
-	FRAME_OLD_IMAGE =
-		4, /* code of the program before exec: until the new one starts,
-		      the user registers are those of the old one */
+	FRAME_INFERRED = 1,   /* not recorded: caller found in the link
+			       * register or by a proof in code */
+	FRAME_UNCERTAIN = 2,  /* a mapping record may have been lost, or the
+			       * mapping was first listed after the sample */
+	FRAME_OLD_IMAGE = 4,  /* code of the program before exec: until the new
+			       * one starts, the user registers are those of the
+			       * old one */
 	FRAME_DERIVED = 8,    /* the offset was computed, or is not an offset in
 			       * the image: see IMAGE_SYMBOLS, IMAGE_MAPPING */
 	FRAME_AMBIGUOUS = 16, /* several jitted codes were at the address at

@@ -13,7 +13,7 @@
 struct header_index {
 	struct table by_path;
 	struct path_files *files; /* files mapped so far in a stream, which was
-				     not scanned */
+				   * not scanned */
 	/* by entry of the table: whether a later entry has another id for the
 	 * path */
 	bool *several;

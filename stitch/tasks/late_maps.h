@@ -117,18 +117,18 @@ struct late_map {
 	int64_t reach; /* largest until of it and of those of its process before
 			* it; set by late_maps_sort() */
 	bool derived;
-	bool listed; /* mapped at `until`; no record shows that it was earlier
-		      */
+	bool listed; /* mapped at `until`; no record shows that it was
+		      * earlier */
 	bool steady; /* this mapping and the earlier ones of its process are
-			listed and valid at the same times; set by
-			late_maps_sort() */
+		      * listed and valid at the same times; set by
+		      * late_maps_sort() */
 };
 
 struct late_maps {
 	struct late_map *map;
 	size_t n, cap;
 	int64_t from, until; /* earliest `from` and latest `until` of all; valid
-				if n > 0 */
+			      * if n > 0 */
 	bool full;	     /* there were more late mappings than are kept */
 	const struct late_map **valid; /* valid at one time */
 	size_t cap_valid;

@@ -21,21 +21,21 @@
  * every sample. */
 struct slot {
 	uint64_t hash;
-	const uint64_t *ip; /* addresses of the raw chain */
-	uint32_t space,
-		gen;  /* gen: space.cut; if partial, the sum of the counters of
-			 all spaces; plus that of the jitted code */
-	uint32_t raw; /* 0: empty entry */
+	const uint64_t *ip;  /* addresses of the raw chain */
+	uint32_t space, gen; /* gen: space.cut; if partial, the sum of the
+			      * counters of all spaces; plus that of the jitted
+			      * code */
+	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 21;
-	uint32_t behind : 6;  /* number of further addresses that are not frames
-			       */
+	uint32_t behind : 6;  /* number of further addresses that are not
+			       * frames */
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
 	uint32_t bare : 1;    /* see struct resolve_found */
 	uint32_t stray : 1;
 	uint32_t lacks : 1; /* the second address was inferred: the recorded
-			       list, as for resolve_known(), lacks it */
+			     * list, as for resolve_known(), lacks it */
 };
 
 #define SLOT_N_MAX ((1u << 21) - 1)

@@ -54,7 +54,7 @@ struct resolve_in {
 	uint32_t inferred;	/* index of an address that was not recorded, or
 				 * RESOLVE_NONE */
 	bool inferred_function; /* the inferred address is the start of a
-				   function whose return address is not known */
+				 * function whose return address is not known */
 	uint32_t guessed;	/* index of the first address found by frame
 				 * pointer, or RESOLVE_NONE */
 	struct raw_note note;
@@ -70,11 +70,11 @@ struct resolve_in {
 	 * which is code at r. NULL: not known. */
 	bool (*begins)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
-	bool once; /* a dump: the cache is not used, as such lists seldom repeat
-		    */
+	bool once;	/* a dump: the cache is not used, as such lists seldom
+			 * repeat */
 	uint64_t asked; /* *asked of resolve_known(), under which the result is
-			   cached, if the unwinder's answer depends only on
-			   mapped code; 0: it was not called */
+			 * cached, if the unwinder's answer depends only on
+			 * mapped code; 0: it was not called */
 };
 
 /* The context of a list of kernel addresses: the mappings of up to two
@@ -93,7 +93,7 @@ struct resolve_kernel {
 /* Which addresses of a list are not mapped. */
 struct resolve_found {
 	bool bare;  /* the innermost address, in the process's own space, nor
-		       before exec */
+		     * before exec */
 	bool stray; /* some address, in all spaces: its frame is unknown */
 };
 

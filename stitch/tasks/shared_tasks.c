@@ -3,8 +3,8 @@
  * Thread 9 in two captures, and then another one with its id, of which capture
  * 1 has no record yet:
  *
- * capture 0	slot 4, ended		slot 8 |			| ring: row
- * 12 ring: row 15 | capture 1	slot 7, replaced
+ * capture 0	slot 4, ended		slot 8 |			| ring:
+ * row 12 ring: row 15 | capture 1	slot 7, replaced
  *
  * What one capture learns is passed to the slots that the others have of an id:
  * a FORK replaces those that did not begin with it (tell_fork_to_others()), an
@@ -504,8 +504,8 @@ static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 				const struct forked *f, int64_t t)
 {
 	int other = -1;
-	uint32_t new_life =
-		TABLE_NONE; /* the last slot that belongs to the new life */
+	uint32_t new_life = TABLE_NONE; /* the last slot that belongs to the new
+					 * life */
 
 	while ((other = next_sharing_source(ts, f->source, other)) >= 0) {
 		uint16_t source = (uint16_t)other;

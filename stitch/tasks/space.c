@@ -126,8 +126,8 @@ static void region_inherit(struct region *r, const struct regions *link,
 
 struct region regions_get(const struct regions *rs, size_t i)
 {
-	const struct regions *said =
-		NULL; /* outermost link with inherited regions */
+	const struct regions *said = NULL; /* outermost link with inherited
+					    * regions */
 	size_t at = 0;
 
 	for (;; rs = region_node_link(rs->node, &i)) {

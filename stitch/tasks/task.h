@@ -41,7 +41,7 @@ struct process {
 	 * id, and its own id became free without an EXIT record. */
 	int64_t taken_over;
 	uint32_t kin;	   /* number of the processes that may share its space
-			      (stitch/tasks/space.h); 0: none */
+			    * (stitch/tasks/space.h); 0: none */
 	int64_t next_maps; /* time when a saved list of mappings is due */
 	struct space space;
 	struct shared_task shared;
@@ -63,17 +63,17 @@ struct thread {
 	bool introduced; /* a FORK record or the recorder's list announced it */
 	bool took_over;	 /* may have continued with its process's id */
 	bool by_exec;	 /* the name was set by exec */
-	bool in_exec; /* it is in an exec, without a record since: tasks_exit()
-		       */
-	bool made_up; /* no record gave the name */
-	bool hinted;  /* the name comes from a switch, not from a COMM record */
-	bool lent; /* comm is the row of another name, from another capture */
+	bool in_exec;	 /* it is in an exec, without a record since:
+			  * tasks_exit() */
+	bool made_up;	 /* no record gave the name */
+	bool hinted; /* the name comes from a switch, not from a COMM record */
+	bool lent;   /* comm is the row of another name, from another capture */
 	int64_t start, end;
 	int64_t last;  /* time of its last record; TIME_NONE */
 	int64_t first; /* time of its first record, if it has a last one */
 	int64_t over;  /* when another capture saw its EXIT; TIME_NONE */
 	int64_t left;  /* time of an EXIT that may only be that of its events,
-			  see tasks_exit(); TIME_NONE: none */
+			* see tasks_exit(); TIME_NONE: none */
 	struct shared_task shared;
 	struct join_task join;
 };
@@ -119,7 +119,7 @@ struct tasks {
 	struct table seen;	/* ids that sources of a line have had */
 	struct thread replaced; /* used: valid */
 	struct dying *dying;	/* ended threads that wait to be retired, from
-				   dying_head on */
+				 * dying_head on */
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep;	      /* position of tasks_retire(TIME_NONE) */
 	size_t sweep_process; /* position of tasks_drop_rest() */

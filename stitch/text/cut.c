@@ -11,8 +11,7 @@ static const char gap[] = "...";
 #define GAP (sizeof(gap) - 1)
 #define UNIT sizeof(((struct safe_text *)0)->text)
 #define BEFORE 1 /* cells in front of a difference */
-#define ROUNDS 6 /* each round tells apart names that differ one place later   \
-		  */
+#define ROUNDS 6 /* each tells apart names that differ later */
 
 /* Appends the cells of s from number `from` on, at most `cells`, to `to`.
  * Returns the new end. */
@@ -42,9 +41,9 @@ static char *cut_put_gap(char *to)
 /* Walks over the "::" of a name that are outside brackets. */
 struct cut_scopes {
 	const char *s;
-	size_t cells,
-		depth; /* number of cells, and depth of brackets, before s */
-	size_t at;     /* the cell of the "::" */
+	size_t cells, depth; /* number of cells, and depth of brackets, before
+			      * s */
+	size_t at;	     /* the cell of the "::" */
 };
 
 static bool cut_next_scope(struct cut_scopes *c)

@@ -12,7 +12,7 @@ struct cut_name {
 	const char *mark; /* text after the name, never cut; NULL: none */
 	const char *cut;  /* the result: safe text, without the mark */
 	size_t at[2]; /* for cut_names(): cells of further parts to show, which
-			 distinguish the name, ascending; 0: none */
+		       * distinguish the name, ascending; 0: none */
 };
 
 /* Stores how many cells of a name that is wider than `cells` (4 or more) are
