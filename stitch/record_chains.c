@@ -117,6 +117,7 @@ struct unwind_map record_unwind_map(const struct region *r)
 	};
 }
 
+/* An unwind_in.find: looks in mappings and code made at run time. */
 static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	const struct map_lookup *l = arg;
@@ -451,6 +452,7 @@ static bool stitch_begins(void *arg, const struct region *r, uint64_t addr)
 	return st->uw->ops->begins(st->uw, &map, addr);
 }
 
+/* Returns the raw chain id of a list of user addresses, or 0. */
 static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)

@@ -63,6 +63,7 @@ void causes_spans_free(struct causes_spans *s)
 
 /* Returns a number that rises with the version of a kernel; 0: unknown. */
 #define KERNEL_VERSION(major, minor) ((uint64_t)(major) << 32 | (minor))
+/* Returns the capture of a row, with the rules of its format and kernel. */
 static struct causes_capture causes_read_capture(const struct rows *r)
 {
 	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
@@ -116,6 +117,7 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 	return c;
 }
 
+/* Reads the types of all captures into f. Returns 0, or -1 and *err. */
 static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 			       struct store *db, struct err *err)
 {

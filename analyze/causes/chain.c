@@ -210,6 +210,8 @@ static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 	v->depth--;
 }
 
+/* Adds the segments of a thread between two times; proof: the most they
+ * have. */
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 			int64_t to, enum proof proof)
 {

@@ -413,6 +413,7 @@ static bool gap_is_run(const struct gap *g)
 	       l->from == g->from && l->to == g->to && l->before == l->after;
 }
 
+/* Adds the pieces of a gap. */
 static void gap_judge(struct gap *g)
 {
 	size_t first_piece = g->out->n;
@@ -521,6 +522,7 @@ static struct numbers walk_wakes(struct walk *w, size_t at, int64_t time)
 	return x;
 }
 
+/* Collects the wake-ups of the gap at which the walk is, and judges it. */
 static void walk_gap(struct walk *w)
 {
 	struct gap *g = &w->g;
@@ -587,6 +589,7 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 	g->before = walk_wakes(w, first, s->to);
 }
 
+/* Makes all pieces of a thread, stay by stay. */
 static void proofs_make(struct proofs *p, uint32_t thread)
 {
 	struct pieces *out = &p->of[thread];

@@ -490,6 +490,7 @@ struct quiet {
 	const struct timeline_loss *only; /* the loss, if n_lost is 1 */
 };
 
+/* Finds the wake-ups of a quiet time, and the losses that may hide one. */
 static void quiet_measure(const struct gap *g, struct quiet *q)
 {
 	const struct timeline_loss *l = NULL;

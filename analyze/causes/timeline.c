@@ -206,6 +206,7 @@ static void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
 				 .b = kinds_add(&t->stayed, &s->common) });
 }
 
+/* Ends the stay on a CPU, if any. out: the switch that ends it; NULL: none. */
 static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 			      const struct timeline_record *out)
 {
@@ -574,6 +575,7 @@ static uint32_t timeline_wake_number(struct timeline *t,
 	return number;
 }
 
+/* Stores a wake-up, new or changed, in its packed item. */
 static void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 {
 	bool second = w->number & 1;
@@ -867,6 +869,7 @@ static void timeline_end_silence(struct timeline *t)
 
 COMPARE_BY(timeline_compare_doubts, struct doubt, from);
 
+/* Completes the losses after the last record, and sorts them by start. */
 static void timeline_end_losses(struct timeline *t)
 {
 	for (int32_t i = 0; i < t->rules.cpus && i < TIMELINE_CPUS_MAX; i++)

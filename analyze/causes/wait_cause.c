@@ -595,6 +595,7 @@ static int cause_vector(const char *name)
 	return -1;
 }
 
+/* Returns the context of a kernel stack, and *vector; -1: not known. */
 static enum timeline_context cause_find_context(const struct labels *labels,
 						const struct label_list *l,
 						int *vector)

@@ -81,6 +81,8 @@ struct path_sql {
 
 /* ---- the waits and wake-ups of each thread */
 
+/* Returns a thread's waits and wake-ups, and lists them at the first
+ * request. */
 static const struct sql_list *sql_list_of(struct path_sql *s, uint32_t thread)
 {
 	const struct proofs *p = s->r.proofs;
@@ -139,6 +141,7 @@ COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
 COMPARE_FUNCTION_OF(blame_compare_places, uint32_t, struct blame_row,
 		    blame_compare(&of[*x], &of[*y]));
 
+/* Adds the chain of a wait to the blame rows of its thread. */
 static void blame_take_wait(struct path_sql *s, const struct path_wait *w)
 {
 	struct blamed *of = &s->blamed[w->thread];
@@ -203,6 +206,7 @@ static uint32_t sql_wanted(const struct path_sql *s,
 		       : TIMELINE_NONE;
 }
 
+/* Returns the first requested row at or after `row`; VIRTUAL_END: none. */
 static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 		       size_t row, sql_seek_fn *seek)
 {
@@ -607,6 +611,7 @@ static const struct sql_wait *sql_sum_wait(struct path_sql *s,
 	return w;
 }
 
+/* Sets a column that needs the chain of the wait, which is made once. */
 static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 			   struct value *v)
 {

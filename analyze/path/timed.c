@@ -83,6 +83,7 @@ static void timed_add(struct timed *d, const char *what, const char *of,
 	timings_add(&d->t, (const char *const[]){ what, of, by }, item);
 }
 
+/* Adds, or counts, a pair of events if the filter selects it. */
 static void timed_take(void *arg, const struct interval *i, const char *kind,
 		       const char *name, const struct intervals_thread *t)
 {
@@ -215,6 +216,7 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 					   .cut = w->end == OFFCPU_OPEN });
 }
 
+/* Reads the waits of one run. Returns 0, or -1 and *err. */
 static int timed_read_waits(struct timed *d, struct store *db, const char *path,
 			    struct err *err)
 {
@@ -561,6 +563,7 @@ static int timed_find_program(struct timed_parts *p, struct path_program *of,
 	return rc;
 }
 
+/* Reads the parts of one run. Returns 0, or -1 and *err. */
 static int timed_read_program(struct timed *d, struct store *db,
 			      const char *path, struct err *err)
 {

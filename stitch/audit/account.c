@@ -690,6 +690,7 @@ static void push_cut(struct account *ac, uint16_t source)
 					r->last.at[0].time, INT64_MAX);
 }
 
+/* Adds the losses that damage in the file's bytes may have caused. */
 static void end_damage(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];

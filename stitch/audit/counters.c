@@ -562,6 +562,7 @@ static uint64_t extend_count(const struct cookie_shape *sh,
 	return e < COUNT_BASE - COUNT_FAR || e > COUNT_BASE + COUNT_FAR ? 0 : e;
 }
 
+/* Notes a counter of a CPU, and which ones are missing before it. */
 static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 				     uint8_t step, int64_t time)
 {
@@ -798,6 +799,8 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 	return ret > 0 ? (unsigned int)ret : 0;
 }
 
+/* Outputs the rest of a CPU's gaps, and its totals. Returns the number
+ * missing. */
 static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 				  int32_t cpu)
 {

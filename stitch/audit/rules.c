@@ -331,6 +331,7 @@ static bool is_unannounced_life(const struct audit_in *in)
 	       rec->sample.defer == DEFER_MARK;
 }
 
+/* Keeps a finding about a record after its thread's EXIT at `since`. */
 static void found_after_exit(struct audit *au, const struct audit_in *in,
 			     int64_t since, struct audit_exit *end)
 {
@@ -699,6 +700,7 @@ static void audit_add_silent(struct audit *au, const struct fact_finding *f,
 	ledger_add(au->ledger, &e);
 }
 
+/* Outputs a finding at the end, unless a loss or late record refutes it. */
 static void audit_push_finding(struct audit *au, const struct rule *r,
 			       const struct audit_waiting *w)
 {

@@ -341,6 +341,7 @@ static void task_sleeps(struct audit *au, const struct audit_in *in,
 	t->slept = in->time;
 }
 
+/* Takes a task that comes to a CPU: it must have been woken if it slept. */
 static void task_runs_again(struct audit *au, const struct audit_in *in,
 			    int32_t tid)
 {

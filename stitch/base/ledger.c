@@ -180,6 +180,7 @@ bool ledger_is_adjacent(const char *what)
 	return is_listed_word(what, beside);
 }
 
+/* Notes which records of the capture may be missing because of an entry. */
 static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 {
 	static const char *const no_record[] = { "feature", "tracing data",

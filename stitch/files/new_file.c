@@ -175,6 +175,7 @@ static DIR *new_file_list(const char *folder, struct stat *st)
 	return NULL;
 }
 
+/* Removes files that ended runs left for the same path. */
 static void new_file_remove_dead(const char *path)
 {
 	const char *base = path_base(path);
@@ -351,6 +352,7 @@ static int new_file_open_temp(struct new_file *nf)
 	return nf->temp ? 0 : -1;
 }
 
+/* Checks the path and opens nf->fd. Returns 0, or -1 and *err. */
 static int new_file_begin(struct new_file *nf, struct err *err)
 {
 	struct stat st = { 0 };

@@ -176,6 +176,7 @@ static void cookies_index(struct cookies *cs, uint32_t i)
 	cookies_index_tid(cs, i, true);
 }
 
+/* Takes an entry out of its list, bucket and table. */
 static void cookies_unindex(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];

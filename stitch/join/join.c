@@ -144,6 +144,7 @@ static void pending_mark_late(const struct pending_requests *ws,
 		w->r.flags |= VERDICT_PERF_LATE;
 }
 
+/* Settles what perf does with all held requests of the chain's tid. */
 static void pending_requests_chain(struct pending_requests *ws,
 				   const struct join_chain *c)
 {
@@ -551,6 +552,7 @@ static void join_match_waiting(struct join *jn, struct cookie_entry *e,
 	}
 }
 
+/* Gives all samples that wait for the entry's chain their final verdict. */
 static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 {
 	struct fact_request why = { .event = 0 };
@@ -623,6 +625,7 @@ static void chain_fill_fact(struct fact *f, const struct join_chain *c)
 	};
 }
 
+/* Outputs the entry's chain; without a sample, it may become an orphan. */
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
 	struct session *se = NULL;

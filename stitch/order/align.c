@@ -176,6 +176,7 @@ static struct cluster fit_line(struct pairs *ps, struct clock_map *map)
 	return c;
 }
 
+/* Fits a map by events of one kind. Returns false if they prove none. */
 static bool clock_fit_kind(const struct fingerprints *a,
 			   const struct fingerprints *b,
 			   enum fingerprint_kind kind, struct clock_fit *out)
@@ -661,6 +662,7 @@ static void keep_better(struct align_link *best, const struct align_link *l)
 		*best = *l;
 }
 
+/* Tries all methods by the clocks and events; *out: the best link. */
 static void align_by_times(const struct align_in *a, const struct align_in *b,
 			   const struct align_report *said, bool far,
 			   struct align_link *out)

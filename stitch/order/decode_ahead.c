@@ -343,6 +343,7 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	}
 }
 
+/* The thread: fills blocks until the last record, or until it must stop. */
 static void *decode_ahead_main(void *arg)
 {
 	struct decode_ahead *da = arg;

@@ -215,6 +215,7 @@ static uint64_t pack_tids(int32_t a, int32_t b)
 	return (uint64_t)(uint32_t)a << 32 | (uint32_t)b;
 }
 
+/* Adds a switch, and the run of three that ends with it, to a lane. */
 static void fingerprint_switch(struct switch_lane *ln, int32_t cpu,
 			       int32_t prev, int32_t next, uint64_t time)
 {

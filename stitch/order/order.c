@@ -581,6 +581,7 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 	return dup;
 }
 
+/* Marks a record that precedes one already output, and adds an entry. */
 static void order_note_late(struct order *ord, const struct ref *ref,
 			    struct record *rec)
 {

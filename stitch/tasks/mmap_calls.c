@@ -126,6 +126,8 @@ static const char *open_file_path(const struct mmap_calls *cs, uint32_t process,
 	return i == TABLE_NONE ? NULL : cs->file[i].path;
 }
 
+/* Notes the path of an open file; drops the oldest file if there are too
+ * many. */
 static void open_file_set_path(struct mmap_calls *cs, uint32_t process,
 			       int32_t fd, const char *path)
 {
@@ -175,6 +177,7 @@ static bool page_range(uint64_t start, uint64_t len, struct range *out)
 	return true;
 }
 
+/* Maps a range of a file, or of anonymous memory, for a process. */
 static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 			   const struct range *r, uint64_t pgoff,
 			   const struct pending *p, const char *path)

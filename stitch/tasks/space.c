@@ -344,6 +344,7 @@ static void region_node_join(struct region_node *nd, size_t k, size_t *held)
 	regions_recount(&link[k]);
 }
 
+/* Removes region i below a link; *held: as for regions_insert(). */
 static void regions_take_out(struct regions *rs, size_t i, size_t *held)
 {
 	struct region_node *nd = regions_own(rs, held);

@@ -315,6 +315,7 @@ static uint32_t tasks_next_reported(struct tasks *ts, uint32_t slot,
 	return slot;
 }
 
+/* Returns the slot of the living thread with this id; creates it if needed. */
 static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 				  int32_t pid, int32_t tid)
 {
