@@ -148,8 +148,7 @@ void unwind_ahead_free(struct unwind_ahead *a)
 	free(a);
 }
 
-/* The unwind_in.find of threads: finds a mapping of code; others do not exist
- * for it. */
+/* The unwind_in.find of threads: finds only mappings of code. */
 static int ahead_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	const struct ahead_view *v = arg;
@@ -262,8 +261,7 @@ void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,
 
 		if (!rec)
 			break;
-		/* Notes a change by a later record, or begins that record's
-		 * dump. */
+		/* Notes a later record's change, or begins its dump. */
 		uint64_t *change = ahead_change(a, rec);
 
 		if ((rec->kind == REC_MAP && !(rec->flags & REC_F_DATA)) ||
@@ -283,8 +281,7 @@ void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,
 		else
 			ahead_list_add(&a->waits[*change % WAITS], d);
 	}
-	/* Begins the dumps whose processes no earlier record will change any
-	 * more. */
+	/* Begins the dumps whose processes no earlier record will change. */
 	struct ahead_dump *next = a->waits[a->turn % WAITS].first;
 	struct ahead_dump *d;
 

@@ -8,8 +8,7 @@
 #include "analyze/causes/proof.h"
 
 /* The period and the CPUs that count. A run counts for its CPU, ready time for
- * the CPU that the thread runs on next, blocked time for the CPU that it
- * left. */
+ * the CPU that the thread runs on next, blocked time for the last one. */
 struct account_ask {
 	int64_t from, to; /* ns; pieces are cut there; records at exactly these
 			   * times count */

@@ -199,8 +199,7 @@ static int causes_tell_record(struct causes *c, const struct event_row *e,
 
 /* ---- events for the timeline */
 
-/* Adds the facts in the fields of an event to *rec. Returns 0, or -1 and
- * *err. */
+/* Adds the facts in an event's fields to *rec. Returns 0, or -1 and *err. */
 static int causes_take_fields(struct causes *c, const struct causes_type *t,
 			      const struct event_row *e,
 			      struct timeline_record *rec, struct err *err)
@@ -265,8 +264,7 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	rec.shows = t->shows;
 	rec.ended = t->ended;
 	rec.irqs_off = t->timers;
-	/* common_flags would show it too, but fields of timers are rarely
-	 * stored */
+	/* as in common_flags, but fields of timers are rarely stored */
 	rec.interrupt = irq_interrupts((enum irq_kind)t->irq);
 	if (!c->span->capture->tracks)
 		rec.current = causes_thread(c, e);

@@ -32,16 +32,14 @@ struct causes_switch {
 	uint32_t number; /* index of the stack in causes.stack */
 };
 
-/* Why records may be missing anywhere in the capture, and how to record
- * more. */
+/* Why records may be missing at all times, and how to record more. */
 struct causes_partial {
 	const char *why;  /* NULL: all CPUs were recorded */
 	const char *cure; /* NULL: no advice is known */
 };
 
 struct causes {
-	struct timeline *t; /* NULL: causes_open() had no `w`, only switches are
-			     * read */
+	struct timeline *t;	    /* NULL: no `w`, only switches are read */
 	struct causes_spans *spans; /* owned; NULL: the caller owns them */
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* span being read; NULL: none yet */
@@ -72,8 +70,7 @@ struct causes {
 	char *silent;	/* names of silent tasks (timeline.h), "swapper/1 and
 			 * NAME"; NULL: there are none */
 	char *premise;	/* premise about the silent tasks; NULL: none */
-	bool other_ids; /* tids in switch records are those of a pid
-			 * namespace */
+	bool other_ids; /* tids of switch records have a namespace */
 };
 
 /* Reads all events of the kernel with the most context switches. w: interprets
@@ -96,8 +93,8 @@ int causes_missing(const struct causes_spans *s, struct store *db,
 		   const char *path, enum recorder_lack lack, struct err *err);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);
-/* Returns the last name of a thread, with its tid if another thread has that
- * name too. */
+/* Returns a thread's last name, with its tid if another thread has that
+ * name. */
 const char *causes_name(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
@@ -110,10 +107,8 @@ struct causes_premise {
 	/* text for proofs that a thread woke another in a softirq, if some of
 	 * them have the premise SOFTIRQ_IF_NO_IRQ; NULL: none has */
 	const char *cards;
-	const char *none; /* why there are no proofs by absence; NULL: there are
-			   * some */
-	const char *cure; /* what to record to get such proofs; NULL: no advice
-			   * is known */
+	const char *none; /* why absence proves nothing; NULL: it does */
+	const char *cure; /* what to record for proofs; NULL: unknown */
 };
 struct causes_premise causes_premise(const struct causes *c);
 /* Returns the name of the interrupt that ended the edge's wait, as

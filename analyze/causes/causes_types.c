@@ -470,8 +470,7 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
 	for (size_t i = 1; i < k->n; i++) {
 		const struct timeline_rules *r = &k->span[i].capture->rules;
 
-		/* 0: unknown, everything may be hidden; -1: those with
-		 * records */
+		/* 0: unknown, all may be hidden; -1: those with records */
 		if (all.cpus && (!r->cpus || r->cpus > all.cpus))
 			all.cpus = r->cpus;
 		all.cpus_seen |= r->cpus_seen;
@@ -558,8 +557,7 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 struct causes_name {
 	const char *comm;
 	int64_t pid;
-	bool of_field; /* from a field of an event; a later field may replace
-			* it */
+	bool of_field; /* from a field; a later one may replace it */
 };
 
 struct causes_names {

@@ -37,8 +37,7 @@ struct causes_type {
 	uint8_t irq; /* enum irq_kind */
 	bool leaves; /* the event is the end of that interrupt, not its start */
 	bool timers; /* an event of timers, which a switch may set and cancel */
-	bool stacks; /* its samples have the stacks of the switch records after
-		      * them */
+	bool stacks; /* samples have the stacks of next switch records */
 };
 
 /* Fields of the tracepoints that are read. */
@@ -64,8 +63,7 @@ struct causes_fields {
 	char *name;
 	struct rows *rows;
 	struct int_row row;
-	uint8_t column[FIELDS]; /* column of each field in the row; 0: the table
-				 * lacks it */
+	uint8_t column[FIELDS]; /* column of each field; 0: none */
 };
 
 /* All zeros: empty. */
@@ -154,16 +152,14 @@ struct causes_capture {
 	int64_t place; /* the piece of the next place goes on without a gap */
 	int64_t type;  /* event_type.id of the switches */
 	int64_t switches; /* number of recorded switches */
-	int64_t happened; /* number of actual switches: larger if they were
-			   * sampled */
+	int64_t happened; /* number of all switches: more if sampled */
 	bool records;	  /* PERF_RECORD_SWITCH, not sched_switch */
 	bool threads; /* records of single threads: they do not name the next
 		       * thread of a CPU, and the others have no records */
 	int64_t sample[2]; /* types of samples that hold the stacks of switch
 			    * records; 0: none */
 	struct timeline_rules rules;
-	bool tracks; /* the reader finds the current thread from switches
-		      * only */
+	bool tracks; /* the reader knows threads only by switches */
 	bool whole;  /* certainly all CPUs were recorded */
 	bool some;   /* only some tasks or CPUs were recorded */
 	bool filtered;
@@ -196,18 +192,15 @@ struct causes_kernel {
 	size_t n, cap;
 	size_t *of; /* by capture.id: index of one of its spans + 1; 0: none */
 	size_t n_of, cap_of;
-	int64_t first_event, last_event; /* ids of the events of all these
-					  * captures */
+	int64_t first_event, last_event; /* ids, over all these captures */
 };
 
 struct causes_spans {
-	struct causes_kernel *kernel; /* in order of the ids of their
-				       * captures */
+	struct causes_kernel *kernel; /* by the ids of their captures */
 	size_t n, cap;
 	/* the kernel whose main capture has the most switches; NULL: none */
 	const struct causes_kernel *most;
-	/* captures with waits that the kernel measured; `type` is that of the
-	 * waits */
+	/* captures with waits that the kernel measured; `type`: of the waits */
 	struct causes_capture *measured;
 	size_t n_measured, cap_measured;
 	uint64_t bare; /* events of sched_switch without fields */

@@ -156,7 +156,7 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	case CONTEXT_NMI:
 		return CHAIN_HARDIRQ;
 	case CONTEXT_SOFTIRQ:
-	case CONTEXT_SOFTIRQ_UNKNOWN: /* half of these interrupt an uninvolved
+	case CONTEXT_SOFTIRQ_UNKNOWN: /* half of these hit an uninvolved
 				       * thread */
 		return CHAIN_SOFTIRQ;
 	default:
@@ -210,8 +210,7 @@ static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 	v->depth--;
 }
 
-/* Adds the segments of a thread between two times; proof: the most they
- * have. */
+/* Adds a thread's segments between two times; proof: the most they have. */
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 			int64_t to, enum proof proof)
 {

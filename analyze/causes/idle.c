@@ -186,8 +186,8 @@ static bool idle_slept(struct idle *s, uint32_t thread, int64_t from,
 	return slept > (to - from) / 2;
 }
 
-/* Returns whether a blocked piece whose end has an edge is idle: idle.h has the
- * rules. */
+/* Returns whether a blocked piece whose end has an edge is idle (see
+ * idle.h). */
 static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 		       uint32_t depth)
 {

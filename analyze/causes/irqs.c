@@ -228,8 +228,7 @@ void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard)
 		return;
 	if (in && in->kind == kind && (kind != IRQ_TIMER || in->hard == hard))
 		c->n--;
-	else if (kind != IRQ_TIMER) /* the entry of a timer may not be
-				     * recorded */
+	else if (kind != IRQ_TIMER) /* a timer's entry may be missing */
 		c->n = 0;	    /* beginnings or ends were lost */
 }
 

@@ -38,8 +38,7 @@ static inline bool irq_interrupts(enum irq_kind kind)
 	return kind == IRQ_HARD || kind == IRQ_SOFT || kind == IRQ_TIMER;
 }
 
-/* The interrupts of all CPUs. All zeros is empty; irqs_release() frees the
- * members. */
+/* The interrupts of all CPUs. All zeros is empty. */
 struct irqs {
 	struct irq_cpu *cpu;
 	size_t n_cpu, cap_cpu;
@@ -72,8 +71,7 @@ void irqs_switch(struct irqs *q, int32_t cpu, int64_t time);
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
 /* Notes that a request of a disk was completed, by its dev_t. */
 void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev);
-/* Notes the end of an interrupt. hard: the record's flags say that it is in a
- * hardirq. */
+/* Notes the end of an interrupt. hard: in a hardirq, by the record's flags. */
 void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind, bool hard);
 /* Notes a wake-up; events must ascend. timer: a timer may have made it. */
 void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,

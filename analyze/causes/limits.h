@@ -50,8 +50,7 @@ struct limits_answer {
 	const char *cgroup; /* cgroup that held the thread; NULL: none */
 	int64_t periods, throttled; /* of `cgroup`, between the readings around
 				     * the period */
-	int64_t stolen;	  /* ns that the host took from all CPUs between these
-			   * readings */
+	int64_t stolen;	  /* ns that the host took from all CPUs meanwhile */
 	const char *cpus; /* CPUs that the thread may use, "0-3,8"; NULL: not
 			   * read */
 	bool pinned;	  /* `cpus` are not all CPUs of the machine */
@@ -62,8 +61,7 @@ struct limits_answer {
 
 /* Premises of "ready", as bits. */
 enum limits_premise {
-	LIMITS_QUOTA = 1,    /* no reading rules out that a cgroup held the
-			      * thread */
+	LIMITS_QUOTA = 1,    /* no reading says that no cgroup held it */
 	LIMITS_AFFINITY = 2, /* no reading has the CPUs that it may use, and one
 			      * CPU was idle */
 	LIMITS_REAL_TIME = 4

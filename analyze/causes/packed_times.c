@@ -41,8 +41,7 @@ size_t loss_ends_find(const struct loss_ends *e, size_t i, int64_t time)
 	while (e->latest[at] < time) {
 		at++;
 		if (!(at & (at - 1)))
-			return e->n; /* the last node of its row: no later
-				      * loss */
+			return e->n; /* the last node: no later loss */
 		while (!(at & 1))
 			at /= 2;
 	}

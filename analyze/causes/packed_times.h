@@ -52,8 +52,8 @@ void packed_times_cut(struct packed_times *m, size_t n);
 /* Packs the open row. Nothing may be added afterwards. */
 void packed_times_close(struct packed_times *m);
 
-/* The bits that an 8-byte load has at least, from any bit of its first byte
- * on. */
+/* The least number of bits in an 8-byte load, from any bit of its first
+ * byte. */
 #define PACKED_TIMES_BITS 56
 
 /* Returns `bits` bits from bit `at` on. */
@@ -87,8 +87,7 @@ static inline struct packed_time packed_times_get(const struct packed_times *m,
 	struct packed_time x;
 	size_t at;
 
-	/* unrolled, so that the compiler drops fields that the caller
-	 * ignores */
+	/* unrolled: the compiler drops fields that the caller ignores */
 	if (m->open && i / PACKED_TIMES_ROW == m->at)
 		return m->open[i % PACKED_TIMES_ROW];
 	at = i % PACKED_TIMES_ROW *

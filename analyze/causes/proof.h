@@ -66,8 +66,7 @@ struct proof_edge {
 	int64_t time;
 	int64_t from, to; /* the wake-up was at `time` or, if deduced, between
 			   * these */
-	int64_t event;	  /* event of the wake-up, for the waker's stack; 0:
-			   * none */
+	int64_t event;	  /* event of the wake-up; 0: none */
 	uint32_t waiter;  /* thread */
 	uint32_t stack;	  /* number of the waker's stack, as in the timeline's
 			   * record */
@@ -102,8 +101,7 @@ static inline bool piece_is_runnable(const struct proof_piece *pc)
 	       pc->state == PIECE_HELD;
 }
 
-/* Returns the proofs of a timeline, which is borrowed; proofs_free() frees
- * them. */
+/* Returns the proofs of t, which is borrowed; proofs_free() frees them. */
 struct proofs *proofs_new(const struct timeline *t);
 void proofs_free(struct proofs *p);
 /* Returns how many pieces a thread has, which cover all times from

@@ -12,7 +12,7 @@
 #include "stitch/base/words.h"
 #include "stitch/task_state.h"
 
-/* With fewer pieces than this, proofs_forget() does nothing: it walks over all
+/* With fewer pieces, proofs_forget() does nothing: it walks over all
  * threads. */
 #define KEPT_MAX 65536
 
@@ -210,8 +210,7 @@ static void gap_find_hidden(struct gap *g)
 	for (;;) {
 		i = loss_ends_find(&h->ends, i, g->since);
 
-		/* once the gap is hidden up to its end, further losses add
-		 * nothing */
+		/* once the gap is hidden up to its end, losses add nothing */
 		bool all = i < h->n && t->loss[h->loss[i]].from <= to &&
 			   !(g->n_hidden &&
 			     g->hidden[g->n_hidden - 1].to == g->to);
@@ -461,8 +460,7 @@ static void gap_judge(struct gap *g)
 
 		if (pc->edge == edge && woken)
 			continue;
-		/* if the thread came unseen, it is not known since when it
-		 * ran */
+		/* if the thread came unseen, it is unknown when */
 		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
 			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
 			pc->proof = PROOF_LIKELY;
@@ -556,8 +554,8 @@ static int64_t walk_loss_start(const struct walk *w,
 	const struct timeline *t = w->g.p->t;
 	const struct timeline_loss *l = NULL;
 	int64_t start = s->from;
-	int64_t seen = TIMELINE_START; /* end of the previous stay on that
-					* CPU */
+	int64_t seen = TIMELINE_START; /* end of the last stay before it
+					* there */
 	struct timeline_stay before;
 
 	if (timeline_on(t, s->cpu, s->from - 1, &before))
@@ -615,8 +613,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 		const struct timeline_stay stay =
 			timeline_stay(p->t, numbers_get(&id, i));
 		const struct timeline_stay *s = &stay;
-		/* the thread is on two CPUs at once: one of the records is
-		 * wrong */
+		/* the thread is on two CPUs at once: a record is wrong */
 		bool twice = s->from < w.g.from;
 		int64_t from = twice ? w.g.from : s->from;
 

@@ -94,8 +94,7 @@ struct gap {
 	struct numbers wake;	    /* wake-ups that may be in the gap */
 	bool mixed;		    /* the wake-ups are not in time order */
 	struct numbers before;	    /* wake-ups in the run before the gap */
-	const struct own_loss *own; /* losses that hide runs of only this
-				     * thread */
+	const struct own_loss *own; /* losses of this thread only */
 	size_t n_own;
 	int64_t counted; /* until this time the thread, asleep at the start,
 			  * cannot have run unseen, as too few records are lost;
@@ -130,8 +129,7 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 			enum piece_state state, enum proof proof);
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
 		    enum piece_state state, enum proof proof);
-/* Adds an edge and returns its number. from: the earliest time of the
- * wake-up. */
+/* Adds an edge and returns its number. from: earliest time of the wake-up. */
 uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from);
 
 /* Returns whether the number of records in a loss is known and proves

@@ -378,8 +378,7 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 
 bool gap_has_loss(const struct gap *g, const struct timeline_loss *l)
 {
-	/* not if it is on the same ring before the switch out, or after the
-	 * switch in */
+	/* not before the switch out, or after the switch in, of its ring */
 	return !(g->a && l->cpu == g->a->cpu && l->to <= g->from &&
 		 g->exact_from) &&
 	       !(g->b && l->cpu == g->b->cpu && l->from >= g->to &&
@@ -416,8 +415,7 @@ struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
 	uint32_t number = numbers_get(id, i);
 	struct timeline_wake *w = &g->p->at_hand[number % WAKES_AT_HAND];
 
-	/* each wake-up is requested many times; an entry of all zeros is
-	 * unused */
+	/* wake-ups are requested many times; all zeros: unused */
 	if (w->number != number || !w->time)
 		*w = timeline_wake(g->p->t, number);
 	return *w;
@@ -484,8 +482,7 @@ struct quiet {
 					      * has_ is true */
 	bool has_waking, has_wakeup;
 	size_t n_waking;
-	int64_t lost_from, lost_to; /* bounds of the losses that may hide a
-				     * wake-up */
+	int64_t lost_from, lost_to; /* of the losses that may hide a wake-up */
 	unsigned int n_lost;	    /* number of these losses; 2: two or more */
 	const struct timeline_loss *only; /* the loss, if n_lost is 1 */
 };

@@ -176,8 +176,7 @@ static void softirq_note_outer(struct softirqs *s,
 			st->addr[st->n - 1];
 }
 
-/* Returns whether interrupts of user mode have entries of their own near this
- * entry. */
+/* Returns whether interrupts of user mode have own entries near this entry. */
 static bool softirq_is_entry(const struct softirqs *s, uint64_t entry)
 {
 	uint64_t low = entry < SAME_TEXT ? 0 : entry - SAME_TEXT + 1;

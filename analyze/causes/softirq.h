@@ -88,8 +88,7 @@ enum timeline_context softirq_judge(const struct softirq_facts *f,
 /* Returns a name such as "softirq:NET_RX"; NULL: no such vector. */
 const char *softirq_name(int64_t vector);
 
-/* What is learned from stacks. All zeros is empty; softirqs_release() frees the
- * members. */
+/* What is learned from stacks. All zeros is empty. */
 struct softirqs {
 	struct softirq_stack *stack;
 	size_t n, cap;
@@ -105,8 +104,7 @@ struct softirqs {
 	size_t n_entry, cap_entry;
 };
 void softirqs_release(struct softirqs *s);
-/* Adds roles (bits of softirq_role) to the stack `id`; id 0: no stack,
- * ignored. */
+/* Adds roles (bits of softirq_role) to the stack `id`; ignores id 0. */
 void softirqs_want(struct softirqs *s, uint32_t id, unsigned int roles);
 bool softirqs_is_wanted(const struct softirqs *s, uint32_t id);
 /* Stores the kernel addresses of a wanted stack, innermost first. */

@@ -69,8 +69,7 @@ struct ring_part {
 	int32_t cpu;
 };
 
-/* The time of one capture: from when until when each type was on at all
- * CPUs. */
+/* The time of a capture: from when until when types were on at all CPUs. */
 struct timeline_part {
 	int64_t from;
 	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
@@ -123,8 +122,7 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid)
 		t->thread[id].recorder = true;
 }
 
-/* Returns the voice of a task (tid 0: the ring's idle task); NULL: no such
- * task. */
+/* Returns the voice of a task (tid 0: the ring's idle task); NULL: none. */
 static struct voice *timeline_voice(struct timeline *t, struct ring *r,
 				    int32_t tid)
 {
@@ -135,8 +133,7 @@ static struct voice *timeline_voice(struct timeline *t, struct ring *r,
 				   : &r->idle;
 }
 
-/* Adds a loss of unknown size and returns it; valid until the next one is
- * added. */
+/* Adds a loss of unknown size and returns it, valid until the next one. */
 static struct timeline_loss *timeline_add_loss(struct timeline *t, int64_t from,
 					       int64_t to, int32_t cpu)
 {
@@ -251,8 +248,7 @@ static int32_t timeline_before(const struct timeline_record *rec)
 	return rec->kind == TIMELINE_COME ? -1 : rec->current;
 }
 
-/* Ends the stay on a CPU at l->from; from l->to on, the thread `after` is
- * there. */
+/* Ends the stay on a CPU at l->from; from l->to on, `after` is there. */
 static void timeline_break_stay(struct timeline *t, struct ring *r,
 				const struct timeline_loss *l, int32_t after)
 {
@@ -388,8 +384,7 @@ void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
 
 COMPARE_BY(timeline_compare_renames, struct rename_row, to, from, time);
 
-/* Returns the first change between these tids at or after a time; NULL:
- * none. */
+/* Returns the first change of these tids at or after a time; NULL: none. */
 static const struct rename_row *
 timeline_find_rename(struct timeline *t, int32_t from, int32_t to, int64_t time)
 {
@@ -464,7 +459,7 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 	return true;
 }
 
-/* Returns whether a reported loss lies between the last record of a ring and a
+/* Returns whether a reported loss lies between a ring's last record and a
  * time. */
 static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
 			      int64_t time)
@@ -919,8 +914,7 @@ static void timeline_end_losses(struct timeline *t)
 			timeline_add_loss(t, t->doubt[i].from, t->doubt[i].to,
 					  -1)
 				->silent = true;
-		/* Cuts the times of doubt out of the stays; a stay may become
-		 * several. */
+		/* Cuts doubts out of the stays; a stay may become several. */
 		const struct doubt *doubt = t->doubt;
 		struct timeline_stay *stay = NULL;
 		size_t count = 0;

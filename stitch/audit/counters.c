@@ -799,8 +799,7 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 	return ret > 0 ? (unsigned int)ret : 0;
 }
 
-/* Outputs the rest of a CPU's gaps, and its totals. Returns the number
- * missing. */
+/* Outputs a CPU's remaining gaps and totals. Returns the number missing. */
 static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 				  int32_t cpu)
 {

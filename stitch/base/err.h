@@ -24,8 +24,7 @@ struct err {
 	char msg[480];
 };
 
-/* Returns the code for the errno of a failed system call: ERR_FULL if there is
- * no room. */
+/* Returns the code for the errno of a failed system call. */
 static inline enum err_code err_code_of(int error)
 {
 	return error == ENOSPC || error == EDQUOT ? ERR_FULL : ERR_IO;

@@ -15,8 +15,7 @@ struct kallsyms_line {
 	char type;
 };
 
-/* State of a reader: the rest of the text, borrowed. Other members start as
- * 0. */
+/* The rest of the text, borrowed. Other members start as 0. */
 struct kallsyms_text {
 	const char *at;
 	size_t left;
@@ -28,8 +27,7 @@ struct kallsyms_text {
  * lines, and hidden addresses, which are 0. */
 bool kallsyms_text_next(struct kallsyms_text *t, struct kallsyms_line *out);
 
-/* Returns whether the symbol has this name. The length alone rejects most
- * lines. */
+/* Returns whether the symbol has this name; the length rejects most lines. */
 static inline bool kallsyms_line_is(const struct kallsyms_line *l,
 				    const char *name)
 {

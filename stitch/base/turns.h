@@ -15,8 +15,7 @@ static inline bool turn_is_earlier(const struct turn *a, const struct turn *b)
 	return a->time != b->time ? a->time < b->time : a->stream < b->stream;
 }
 
-/* Replaces turn i of a heap of n turns by `at`, and moves it down to its
- * place. */
+/* Replaces turn i of a heap of n by `at`, and moves it down to its place. */
 static inline void turns_put(struct turn *heap, size_t n, size_t i,
 			     struct turn at)
 {

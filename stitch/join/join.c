@@ -26,7 +26,7 @@ static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
 }
 
-/* Notes that perf holds the sample of this request, whose source and tid are
+/* Notes that perf holds the sample of a request, whose source and tid are
  * set. */
 static void pending_requests_hold(struct pending_requests *ws, uint32_t i)
 {
@@ -107,8 +107,7 @@ static void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 	ws->newest = i;
 }
 
-/* Notes that the request's perf result is known; outputs it if it is
- * decided. */
+/* Notes that a request's perf result is known; outputs it if decided. */
 static void pending_settle(struct pending_requests *ws, uint32_t i)
 {
 	const struct pending_request *w = &ws->wait[i];
@@ -208,8 +207,7 @@ struct orphans {
 	struct fact_queue *out;
 	struct orphan *at;
 	size_t n, cap;
-	/* By row id of the thread: whether one of its samples requested a
-	 * stack. */
+	/* By row id of the thread: whether a sample requested a stack. */
 	bool *asked;
 	size_t n_asked, cap_asked;
 };
@@ -649,8 +647,7 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 		*fact_queue_add(jn->out) = f;
 }
 
-/* Outputs the verdicts of an entry to which no more records can belong, and
- * drops it. */
+/* Outputs the verdicts of an entry that gets no more records, and drops it. */
 static void join_resolve_entry(struct join *jn, uint32_t i)
 {
 	struct cookie_entry *e = join_entry(jn, i);

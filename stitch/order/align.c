@@ -396,8 +396,7 @@ static bool known_and_equal(const char *a, const char *b)
 	return a && b && *a && !strcmp(a, b);
 }
 
-/* Returns the name of the host; NULL: unknown, or a default that many hosts
- * have. */
+/* Returns the name of the host; NULL: unknown, or a default of many hosts. */
 static const char *known_host(const struct source_info *info)
 {
 	static const char *const no_name[] = { "(none)", "localhost",
@@ -502,8 +501,7 @@ static bool align_by_sched(const struct source_info *a,
 	return true;
 }
 
-/* Returns the ns that a clock may have drifted since its wall time was
- * noted. */
+/* Returns the ns that a clock may have drifted since its wall time. */
 static int64_t possible_slew(const struct align_in *c)
 {
 	uint64_t at = c->info->wall_clock_ns;
@@ -805,8 +803,7 @@ static struct align_link align_compare(struct align_graph *g, size_t from,
 	return l;
 }
 
-/* Returns the kept part of a link, and compares the captures first if
- * needed. */
+/* Returns the kept part of a link; compares the captures first if needed. */
 static struct align_given align_between(struct align_graph *g, size_t from,
 					size_t to)
 {

@@ -126,8 +126,7 @@ static const char *open_file_path(const struct mmap_calls *cs, uint32_t process,
 	return i == TABLE_NONE ? NULL : cs->file[i].path;
 }
 
-/* Notes the path of an open file; drops the oldest file if there are too
- * many. */
+/* Notes the path of an open file; drops the oldest if there are too many. */
 static void open_file_set_path(struct mmap_calls *cs, uint32_t process,
 			       int32_t fd, const char *path)
 {

@@ -70,7 +70,7 @@ static bool is_seen(const struct tasks *ts, uint16_t source,
 						   tid)) != TABLE_NONE;
 }
 
-/* Notes that a source has had a slot of the id. Returns whether one was seen
+/* Notes that a source had a slot of the id. Returns whether one was seen
  * before. */
 static bool note_seen(struct tasks *ts, uint16_t source, enum seen_kind kind,
 		      int32_t pid, int32_t tid)

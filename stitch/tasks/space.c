@@ -75,8 +75,8 @@ void regions_release(struct regions *rs)
 	memset(rs, 0, sizeof(*rs));
 }
 
-/* Returns the link of nd that contains region *i, and changes *i to the index
- * below it. */
+/* Returns the link of nd with region *i, and changes *i to the index below
+ * it. */
 static const struct regions *region_node_link(const struct region_node *nd,
 					      size_t *i)
 {

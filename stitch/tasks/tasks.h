@@ -32,8 +32,7 @@ static inline struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
 	return &ts->process[slot];
 }
 
-/* The slow path of tasks_thread(), for a thread that is not among the recent
- * ones. */
+/* The slow path of tasks_thread(): the thread is not among the recent ones. */
 uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
 			   int32_t tid);
 /* Return the slot of the living thread or process with this id, which is
@@ -84,16 +83,14 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
  * and only from t on, as the thread may have had another name before. */
 void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
 		     int64_t t);
-/* Returns false if tasks_hint_comm() would change nothing: a fast test for each
- * record. */
+/* Returns false if tasks_hint_comm() would change nothing; a fast test. */
 static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
 
 	return !th->name || th->made_up || th->hinted;
 }
-/* Notes that a thread other than the leader may have called exec and become the
- * leader. */
+/* Notes that a thread may have called exec and become the leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 /* Takes an EXIT of perf. When a program with other rights is executed, as sudo,
  * or one that its user may not read, the kernel takes the events of the thread
@@ -121,8 +118,7 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
  * until tasks_drop(). Returns false if there is none. TIME_NONE: takes any
  * thread, even one that has not ended (at the end of the capture). */
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot);
-/* Returns false if no ended thread waits to be retired: a fast test for each
- * record. */
+/* Returns false if no ended thread waits to be retired; a fast test. */
 static inline bool tasks_any_ended(const struct tasks *ts)
 {
 	return ts->dying_head < ts->n_dying;
