@@ -672,6 +672,7 @@ static void stitch_find_copied(struct stitch *st, const struct space *sp,
 		resolve_copy_image(st->resolve, was->image, r->end - r->start);
 }
 
+/* Applies a mapping record to its process or the kernel. */
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -787,6 +788,7 @@ static void stitch_take_ksymbol(struct stitch *st)
 	stitch_map_kernel(st, &r, true);
 }
 
+/* Applies the current record, by its kind. */
 static void stitch_take_record(struct stitch *st)
 {
 	const struct record *rec = st->rec;

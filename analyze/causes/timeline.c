@@ -778,6 +778,7 @@ void timeline_change(struct timeline *t)
 	timeline_cut_tails(t);
 }
 
+/* Adds the times in which a ring's switches were on, but wake-ups were not. */
 static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 {
 	for (unsigned int i = 1; i < 3; i++) {

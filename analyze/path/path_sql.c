@@ -356,6 +356,7 @@ static bool sql_stay(const struct path_sql *s, size_t row,
 	return true;
 }
 
+/* Returns the first requested stay at or after `row`; VIRTUAL_END: none. */
 static size_t sql_next_stay(void *arg, const struct virtual_ask *ask,
 			    size_t row)
 {

@@ -675,6 +675,7 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 	free(who);
 }
 
+/* Reads the times of the scheduler of one run. Returns 0, or -1 and *err. */
 static int timed_read_threads(struct timed *d, struct store *db,
 			      const char *path, struct err *err)
 {

@@ -831,6 +831,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 	return missing;
 }
 
+/* Outputs the summary of a source, if it has cookies. */
 static void push_session(struct counters *cs, uint16_t source)
 {
 	const struct per_source *ps = &cs->src[source];

@@ -236,6 +236,7 @@ static void note_all_cpus_seen(struct audit *au, const struct audit_in *in)
 	as->mark_time = in->time;
 }
 
+/* Finds threads that must have been forked, but have no FORK record. */
 static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);

@@ -30,6 +30,7 @@ static struct audit_task *sched_task_find(struct audit *au, uint16_t source,
 	return i == TABLE_NONE ? NULL : &au->task[i];
 }
 
+/* Returns the task with this id, and adds it if it is new. */
 static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
 					 int32_t tid)
 {

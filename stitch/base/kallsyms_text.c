@@ -56,6 +56,7 @@ static void kallsyms_text_split(const char *s, size_t len,
 	out->module_len = (end ? (size_t)(end - module) : n) - bracket;
 }
 
+/* Splits a line. Returns false if it is not a symbol with an address. */
 static bool kallsyms_text_line(struct kallsyms_text *t, const char *line,
 			       size_t len, struct kallsyms_line *out)
 {

@@ -105,6 +105,7 @@ static bool ledger_call_repeats(const struct ledger *lg,
 	       (e->kind != LEDGER_DAMAGE || (!c->e.t1 && !e->t1));
 }
 
+/* Keeps a call in a queue, or counts it with the last equal one. */
 static void ledger_queue_call(struct ledger *lg, const struct ledger_entry *e,
 			      bool skip)
 {
@@ -140,6 +141,7 @@ void ledger_free(struct ledger *lg)
 	free(lg);
 }
 
+/* Adds a copy of an entry, and calls when_many() if many wait. */
 static void ledger_append(struct ledger *lg, const struct ledger_entry *e)
 {
 	/* entries that were taken are freed before new ones are added */

@@ -146,6 +146,7 @@ static void losses_ring_halve(struct ring *rg)
 	rg->losses = half.n;
 }
 
+/* Adds an interval to a ring, and keeps its runs few. */
 static void losses_ring_add(struct ring *rg, const struct loss *l)
 {
 	if (rg->losses >= LOSSES_MAX)

@@ -334,6 +334,7 @@ struct new_file {
 	bool direct; /* path itself is written */
 };
 
+/* Opens a temporary file in the folder. Returns 0, or -1 and errno. */
 static int new_file_open_temp(struct new_file *nf)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

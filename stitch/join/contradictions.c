@@ -12,6 +12,7 @@
 
 static const struct join_clocks no_clocks = { UINT64_MAX, { -1, -1 } };
 
+/* Outputs a finding, if findings are wanted. */
 static void contradiction_push(const struct contradictions *k,
 			       enum rule_number rule,
 			       const struct join_half *half, int64_t since,

@@ -106,6 +106,7 @@ static void cookies_put_head(struct cookies *cs, uint32_t i)
 	*to = i;
 }
 
+/* Adds a head, and doubles the buckets if there are too few for all heads. */
 static void cookies_add_head(struct cookies *cs, uint32_t i)
 {
 	if (cs->n_head++ * 4 == cs->n_bucket) {
@@ -158,6 +159,7 @@ static void cookies_index_tid(struct cookies *cs, uint32_t i, bool add)
 		table_remove(&cs->by_tid, key, i);
 }
 
+/* Makes an entry a head, or adds it to the list of its cookie. */
 static void cookies_index(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];

@@ -89,6 +89,8 @@ static void pending_push_request(struct pending_requests *ws, uint32_t i)
 	ws->used--;
 }
 
+/* Notes that a verdict is set; outputs the request if perf's result is
+ * known. */
 static void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
@@ -454,6 +456,7 @@ static void fill_request(struct fact_request *r, const struct join_sample *s)
 	};
 }
 
+/* Adds the request of a sample and returns its number. */
 static uint32_t join_add_request(struct join *jn, const struct join_task *task,
 				 const struct join_sample *s)
 {
@@ -802,6 +805,7 @@ static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
 	return 0;
 }
 
+/* Checks a new cookie for contradictions. */
 static void join_check_new(struct join *jn, const struct join_task *task,
 			   uint32_t i, struct join_half *half)
 {

@@ -63,6 +63,7 @@ static uint32_t loss_of_chain(struct losses *ls, const struct session *se,
 	return loss;
 }
 
+/* Returns why the kernel's chain is missing; may set r->loss. */
 static enum request_verdict why_no_chain(struct losses *ls,
 					 const struct session *se,
 					 const struct cookie_entry *e,
@@ -188,6 +189,7 @@ static const struct session *find_overwriter(const struct session *se)
 	return NULL;
 }
 
+/* Returns why a chain has no sample; sets c->loss. */
 static enum chain_verdict why_no_sample(struct losses *ls,
 					const struct session *se,
 					const struct cookie_entry *e,

@@ -230,6 +230,7 @@ static bool fingerprint_is_near(const struct fingerprint_list *l, uint64_t hash,
 	       l->p[lo].time <= t + within;
 }
 
+/* Counts the events of two lists, and those of a that are also in b. */
 static void fingerprints_agree(const struct fingerprint_list *a,
 			       const struct fingerprint_list *b,
 			       const struct clock_map *map, uint64_t within,
@@ -817,6 +818,7 @@ static const char *align_clock_name(const struct align_in *c)
 	return c->info->clock ? c->info->clock : "not known";
 }
 
+/* Writes why two captures do not fit. */
 static void describe_refusal(const struct align_in *a, const struct align_in *b,
 			     const struct align_link *l, char *buf, size_t size)
 {
@@ -905,6 +907,7 @@ static const char *path_tail(const char *path)
 	return n > PATH_SHOWN ? path + n - PATH_SHOWN : path;
 }
 
+/* Sets *err: why two captures do not fit, and what would help. Returns -1. */
 static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 			struct err *err)
 {

@@ -286,6 +286,7 @@ void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
 	b->bytes += ref->len;
 }
 
+/* Releases the old content of a block, and fills it with new records. */
 static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 {
 	/* local copies, as the caller writes to *da for each record */

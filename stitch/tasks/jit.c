@@ -115,6 +115,7 @@ COMPARE_FUNCTION(compare_code_times, struct jit_code *const,
 		 compare_numbers((*x)->t0, (*y)->t0)
 			 ?: compare_numbers(*x, *y));
 
+/* Divides the address space at all starts and ends of codes. */
 static void jit_cut_pieces(struct jit *j)
 {
 	uint64_t *at OWNED = mem_new(j->n * 2, sizeof(*at));
@@ -287,6 +288,7 @@ bool jit_is_marker(const struct rec_map *m)
 #define SEED_0 0x6a69742d636f6465u
 #define SEED_1 0x636f64652d6a6974u
 
+/* Writes the names of several codes, each once, as far as they fit. */
 static void jit_put_names(const struct jit_hit *hit, char *out, size_t size)
 {
 	size_t max = hit->n < NAMES_MAX ? hit->n : NAMES_MAX;

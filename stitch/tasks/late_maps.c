@@ -217,6 +217,7 @@ struct late_adding {
 	int64_t since, now;
 };
 
+/* Adds a part of a late mapping, unless it was valid at no time. */
 static void late_maps_add_part(void *arg, const struct region *r)
 {
 	const struct late_adding *a = arg;

@@ -90,6 +90,7 @@ static const struct {
 	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
 };
 
+/* Returns what a call does, by its number if its event does not name it. */
 static enum call_what call_kind(struct mmap_calls *cs,
 				const struct mmap_calls_in *in,
 				const struct call *c)
@@ -257,6 +258,7 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	}
 }
 
+/* Applies an mmap() that returned ret to the mappings of its process. */
 static void apply_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		       uint32_t slot, const struct pending *p, uint64_t ret)
 {

@@ -510,6 +510,7 @@ static uint32_t resolve_user_place(struct resolve *rv,
 	return frames_frame(rv->fr, &f);
 }
 
+/* Returns the frame of address i; updates the entry's flags. */
 static uint32_t resolve_user_frame(struct resolve *rv,
 				   const struct resolve_in *in,
 				   const struct addrs *a, uint32_t i,
@@ -710,6 +711,7 @@ static const struct region *kernel_region(struct resolve *rv,
 	return r;
 }
 
+/* Returns the frame of address i. *partial: it is in no mapping. */
 static uint32_t resolve_kernel_frame(struct resolve *rv,
 				     const struct resolve_kernel *in,
 				     const struct addrs *a, uint32_t i,

@@ -88,6 +88,7 @@ struct space_owner tasks_kernel_owner(struct tasks *ts)
 				     .arg = ts };
 }
 
+/* Adds a process and returns its slot. */
 static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 				  int32_t pid)
 {
@@ -232,6 +233,7 @@ static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 	}
 }
 
+/* Adds a thread of a process and returns its slot. */
 static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 				 uint32_t process, int32_t tid)
 {

@@ -46,6 +46,7 @@ struct cut_scopes {
 	size_t at;	     /* the cell of the "::" */
 };
 
+/* Moves to the next "::" outside brackets. Returns false if there is none. */
 static bool cut_next_scope(struct cut_scopes *c)
 {
 	struct safe_text u;

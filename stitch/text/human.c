@@ -14,6 +14,7 @@ static void human_three_digits(char *buf, size_t size, double v,
 	snprintf(buf, size, "%.*f %s", places, v, unit);
 }
 
+/* Writes n with the largest of the units in steps of 1000 that fits. */
 static const char *human_scale(char *buf, size_t size, uint64_t n,
 			       const char *const *units)
 {

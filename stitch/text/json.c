@@ -103,6 +103,7 @@ static bool json_is_simple(const struct json *j, const char *s, size_t len)
 				  s[i] == '\\' || s[i] == mark);
 }
 
+/* Writes a string with quotes and escapes. */
 static void json_put_text(struct json *j, const char *s, size_t len)
 {
 	putc_unlocked('"', j->out);
