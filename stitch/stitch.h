@@ -46,8 +46,8 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
  * have precedence; those in the capture itself rank last. */
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank);
-/* Declares that captures are of one kernel and on one clock: what one of them
- * tells (tasks, mappings, chains) holds for all. first is the smallest index in
+/* Declares that captures are of one kernel and on one clock: facts from one of
+ * them (tasks, mappings, chains) hold for all. first is the smallest index in
  * the group. Captures that are not declared share nothing. Call it before the
  * first fact. */
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first);

@@ -138,7 +138,7 @@ static void held_judge(const struct proofs *p, uint32_t thread,
 		pc->proof = PROOF_LIKELY;
 }
 
-/* ---- pieces, and who ended them */
+/* ---- pieces, and what ended them */
 
 struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 			enum piece_state state, enum proof proof)

@@ -263,7 +263,7 @@ static bool wake_is_left(const struct wake_contexts *wc, int32_t cpu,
 			last.to);
 }
 
-/* Returns who caused the softirq of a wake-up, by flags, stack and events of
+/* Decides what caused the softirq of a wake-up, by flags, stack and events of
  * interrupts. */
 static enum timeline_context wake_judge(struct wake_contexts *wc,
 					const struct timeline_wake *w,

@@ -14,7 +14,7 @@
  *   lost_end     yes: LOST_SAMPLES minus LOST of the ring: from the ring's last
  *                record to the end
  *   dropped      yes: the recorder's count of a ring that was full, which no
- *                record tells: somewhere in it
+ *                record reports: somewhere in it
  *   not_here     yes: the ring had them, and the capture has no page with them
  *   lost_total   no: LOST_SAMPLES, the recorder's count for each event
  *   read_lost    no: a count inside samples grew (PERF_FORMAT_LOST): between

@@ -8,7 +8,7 @@
  *
  * low[] of a run are the indexes of intervals that start before all that follow
  * them, ascending: the first at or after i has the smallest start from i on, so
- * one comparison tells whether any of them starts early enough. */
+ * one comparison shows whether any of them starts early enough. */
 #include "stitch/base/losses.h"
 
 #include "stitch/base/mem.h"

@@ -22,13 +22,11 @@
 struct slot {
 	uint64_t hash;
 	const uint64_t *ip;  /* addresses of the raw chain */
-	uint32_t space, gen; /* gen: space.cut; if partial, the sum of the
-			      * counters of all spaces; plus that of the jitted
-			      * code */
+	uint32_t space, gen; /* gen: space.cut; if partial, the sum of all
+				spaces' counters; plus that of jitted code */
 	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 21;
-	uint32_t behind : 6;  /* number of further addresses that are not
-			       * frames */
+	uint32_t behind : 6;  /* further addresses, not frames */
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
@@ -329,9 +327,8 @@ static const struct slot *resolve_cached(struct resolve *rv, uint64_t home,
 	return s->hash == hash && slot_is_of(s, space_id, gen, a) ? s : NULL;
 }
 
-/* Stores the entry s; the raw chain supplies the addresses. Chains with only a
- * part of their addresses come from dumps, which seldom repeat, and are not
- * stored. */
+/* Stores the entry s, with the addresses of the raw chain. One that has only a
+ * part of its own is from a dump, which seldom repeats: it is not stored. */
 static void resolve_cache_put(struct resolve *rv, uint64_t home, uint64_t hash,
 			      struct slot s)
 {
@@ -384,9 +381,9 @@ static bool is_never_mapped(uint64_t addr)
 	return addr >> 63 || addr < 4096;
 }
 
-/* Returns whether the code that is mapped at `neighbour` belongs to a file that
- * has data at addr, if the file is mapped there as well: captures may only have
- * a file's mappings of code. */
+/* Returns whether the code at `neighbour` belongs to a file that has data at
+ * addr, if the file is mapped there, too: captures may only have mappings of
+ * code. */
 static bool is_data_of_file_at(const struct resolve_in *in, uint64_t neighbour,
 			       uint64_t addr)
 {
@@ -445,8 +442,7 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 }
 
 /* Returns a frame of code known by symbol or, if that is "", only by its file.
- * It has a separate image, so that it never equals a frame with a real
- * offset. */
+ * Its separate image never has frames with real offsets. */
 static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
 				    enum image_kind kind, const char *path)
 {
@@ -675,8 +671,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		t->ip[t->n] = frames.ip[i];
 		t->stack[t->n++] = stack;
 	}
-	/* A frame outside the code of the process's own space depends on more
-	 * than the key. */
+	/* A frame outside the own space's code depends on more than the key. */
 	if (t && s.partial)
 		t->n = 0;
 	s.raw = frames_noted(
