@@ -1,14 +1,16 @@
-/* record_chains.c - makes raw chains of the kernel and user stacks of a record.
+/* record_chains.c - makes raw chains of a record's kernel and user stacks.
  *
  * How the user stack of a sample is made, by what was recorded:
  *
- * branches by the processor, or	as it is (made.note.ended) the address
- * that was hit alone a copy of the stack		unwound by tables:
- * record_unwind_dump() what perf made of such a copy	as it is
- * (made.note.ended) frame pointers, AArch64's link	with the caller that the
- * register holds: register next to them		resolve_inferred() frame
- * pointers, or a deferred	as it is, with the caller that code chain
- * proves missing: record_chains_user_chain()
+ *	branches by the processor, or	as it is (made.note.ended)
+ *	the address that was hit alone
+ *	a copy of the stack		unwound by tables: record_unwind_dump()
+ *	what perf made of such a copy	as it is (made.note.ended)
+ *	frame pointers, AArch64's link	with the caller that the register holds:
+ *	register next to them		resolve_inferred()
+ *	frame pointers, or a deferred	as it is, with the caller that code
+ *	chain				proves missing:
+ *					record_chains_user_chain()
  *
  * All end in resolve_user_chain(), which finds the frames of a list of
  * addresses, and handles addresses without a mapping. */

@@ -1,16 +1,20 @@
-/* shared_tasks.c - threads and processes that several captures of a kernel see.
+/* shared_tasks.c - threads and processes that several captures of a kernel
+ * see.
  *
  * Thread 9 in two captures, and then another one with its id, of which capture
  * 1 has no record yet:
  *
- * capture 0	slot 4, ended		slot 8 |			| ring:
- * row 12 ring: row 15 | capture 1	slot 7, replaced
+ *	capture 0	slot 4, ended		slot 8
+ *			|			|
+ *			ring: row 12		ring: row 15
+ *			|
+ *	capture 1	slot 7, replaced
  *
  * What one capture learns is passed to the slots that the others have of an id:
  * a FORK replaces those that did not begin with it (tell_fork_to_others()), an
- * EXIT notes when they ended. A slot that is dropped leaves what it knows of
- * start and end to the next one of its ring (hand_over_to_next()); the last one
- * writes the row. */
+ * EXIT notes when they ended. A slot that is dropped leaves what it
+ * knows of start and end to the next one of its ring (hand_over_to_next()); the
+ * last one writes the row. */
 #include "stitch/tasks/shared_tasks.h"
 
 #include "stitch/fact.h"
