@@ -164,7 +164,7 @@ uint64_t account_time(const struct account *a)
 	       a->off + a->unknown;
 }
 
-/* ---- who was on a CPU */
+/* ---- the thread that was on a CPU */
 
 COMPARE_BY(account_compare_occupants, struct occupant, thread);
 

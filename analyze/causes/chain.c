@@ -210,7 +210,7 @@ static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 	v->depth--;
 }
 
-/* Adds a thread's segments between two times; proof: the most they have. */
+/* Adds a thread's segments between two times. proof: their upper limit. */
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
 			int64_t to, enum proof proof)
 {

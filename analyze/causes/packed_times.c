@@ -81,7 +81,7 @@ static void packed_times_set(uint8_t *byte, size_t at, unsigned int bits,
 	memcpy(byte + at / 8, &with, sizeof(with));
 }
 
-/* Packs the open row into its bytes; later ones replace them. */
+/* Packs the items of the open row into the bytes of that row. */
 static void packed_times_pack(struct packed_times *m)
 {
 	struct packed_times_row *r = &m->row[m->at];

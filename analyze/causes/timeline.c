@@ -1,5 +1,5 @@
-/* timeline.c - builds the timeline: which thread was on which CPU when, and who
- * woke whom.
+/* timeline.c - builds the timeline: which thread was on which CPU when, and
+ * which woke which.
  *
  * Each record is checked against the previous one on its CPU, and ends or
  * begins a stay there. timeline_seal() then adds losses that no record reports,

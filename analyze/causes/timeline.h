@@ -1,5 +1,5 @@
-/* timeline.h - which thread was on which CPU when, and who woke whom, as far as
- * the scheduler's records show.
+/* timeline.h - which thread was on which CPU when, and which woke which, as far
+ * as the scheduler's records show.
  *
  * Order of calls: timeline_new(), timeline_rule(), timeline_lose() for each
  * loss in the order of its CPU's ring, timeline_rename() for each exec,

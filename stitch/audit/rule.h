@@ -63,8 +63,8 @@ struct rule {
 		      uint64_t key);
 };
 
-/* Rules about who runs on a CPU, who sleeps and who is woken (rules_sched.c):
- * fn and holds of switch_broken, and of wakeup_order and wakeup_lost. */
+/* Rules about runs on a CPU, sleep and wakeups (rules_sched.c): fn and holds of
+ * switch_broken, and of wakeup_order and wakeup_lost. */
 void rule_switch(struct audit *au, const struct audit_in *in);
 bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
 		       uint64_t key);

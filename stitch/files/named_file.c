@@ -58,7 +58,7 @@ static int named_file_reopen(int place, const char *path, const struct stat *st)
 	return -1;
 }
 
-/* Implements both functions; any: files of the kernel are allowed. */
+/* named_file_open(), or with any named_file_open_any(). */
 static int named_file_open_as(const char *path, bool any, uint64_t *size,
 			      struct err *err)
 {

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* at: write from offset off on, not at the position of fd. */
+/* Writes all n bytes. at: from offset off on, not at the position of fd. */
 static int write_all_from(int fd, const void *buf, size_t n, bool at, off_t off)
 {
 	const unsigned char *p = buf;
