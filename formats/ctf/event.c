@@ -1,5 +1,5 @@
-/* event.c - makes items of events: their stacks, facts about threads and
- * mappings. */
+/* event.c - makes items of events: of their stacks, and of facts about threads
+ * and mappings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "formats/input.h"
 #include "formats/tracepoint/fields.h"
 
-/* One event reports a file, the next of the same thread its build-id, so a
- * mapping is held until then. All segments of a file are one mapping that
+/* One event reports a file, and the next event of the same thread its build-id,
+ * so a mapping waits until then. All segments of a file are one mapping that
  * starts at its base. */
 
 #define ID_MAX 20
@@ -65,9 +65,9 @@ static void ctf_map_kernel_item(struct ctf_trace *tr,
 	}
 }
 
-/* Makes items of the kernel's mappings, read from the recorded machine's
- * kallsyms, as LTTng does not record them. Without kallsyms the kernel is one
- * map from address 0, so that symbols can be resolved later. */
+/* Makes items of the kernel's mappings, from the recorded machine's kallsyms,
+ * as LTTng does not record them. Without kallsyms the kernel is one mapping
+ * from address 0, so that symbols can be resolved later. */
 static void ctf_map_kernel(struct ctf_trace *tr)
 {
 	const struct kernel_code all = {
@@ -96,6 +96,8 @@ static struct ctf_pending *ctf_map_pending_of(struct ctf_trace *tr, int32_t tid)
 	return &tr->pending[hash_u64((uint32_t)tid) % CTF_PENDING];
 }
 
+/* Makes the item of a mapped file, or lets the mapping wait for its
+ * build-id. */
 static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 			  const struct ctf_item *head, const struct bytes *raw)
 {
@@ -130,6 +132,7 @@ static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 		ctf_map_flush_one(tr, p);
 }
 
+/* Makes the items of an event about mappings. */
 static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 		    const struct ctf_item *head, const struct bytes *raw)
 {
@@ -163,7 +166,7 @@ static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 }
 
 /* LTTng's kernel events have a tid where ftrace's have a pid. task_rules.h
- * decides which records an event leads to. */
+ * decides which records an event makes. */
 
 static struct ctf_item *ctf_task_name_item(struct ctf_trace *tr, uint64_t time,
 					   struct scan name)
@@ -188,15 +191,15 @@ static void ctf_task_comm_item(struct ctf_trace *tr, uint64_t time, int32_t pid,
 	it->flags = flags;
 }
 
-/* Makes an item of a thread's name from a context, if the name is new. The
- * name ends at a 0, or where `name` does. */
+/* Makes an item of a thread's name from a context, if the name is new. The name
+ * ends at a NUL or with `name`. */
 static void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
 			  struct scan name)
 {
 	struct ctf_trace *tr = s->trace;
 
-	/* Is it the name that the stream's last event had, and nothing has
-	 * given another since? Nearly all names are. */
+	/* Fast path for nearly all names: the stream's last event had the same
+	 * one, and no other event has set a name since. */
 	const size_t n = s->named_len;
 
 	if (s->n_named == s->trace->known.n_changed && s->named_tid == tid &&
@@ -221,8 +224,8 @@ static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,
 	return v < 0 || v > INT32_MAX ? -1 : (int32_t)v;
 }
 
-/* The name in a field. The text of a field is valid until the next ctf_text(),
- * so the name is copied to buf. */
+/* Returns the name in a field, copied to buf, as the text of a field is valid
+ * only until the next ctf_text(). p is NULL if there is none. */
 static struct scan ctf_task_field_name(struct ctf_trace *tr,
 				       const struct ctf_event *ev,
 				       enum ctf_part_of part,
@@ -242,7 +245,8 @@ static struct scan ctf_task_field_name(struct ctf_trace *tr,
 	return scan_of(buf, s.n);
 }
 
-/* LTTng records an event once, and has no task_newtask. */
+/* Makes the items of an event about tasks. LTTng records an event once, and has
+ * no task_newtask. */
 static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 			   const struct ctf_item *head, const struct bytes *raw)
 {
@@ -274,8 +278,8 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 		struct ctf_item *it =
 			ctf_task_name_item(tr, head->time, event.name);
 
-		/* Whichever thread executes a program has the id of its process
-		 * afterwards. */
+		/* After an exec, the task has the id of its process, whichever
+		 * thread called execve. */
 		it->pid = it->tid = (int32_t)event.tid;
 		it->cpu = head->cpu;
 		it->flags = REC_F_EXEC;
@@ -306,12 +310,12 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 	}
 }
 
-/* CPUs whose thread is known, in all traces together. */
+/* How many CPUs, of all traces together, have their running thread kept. */
 #define ON_CPU_MAX (1u << 20)
-/* Room for the addresses of most events. */
+/* Initial room for addresses; most events need no more. */
 #define STACKS 1024
 
-/* Values of the current event that do not become fields. */
+/* Values of the current event that are not fields of its record. */
 struct event_facts {
 	int32_t cpu, pid, tid;
 	bool has_ip, has_cookie;
@@ -335,8 +339,8 @@ static int32_t ctf_event_id(const struct ctf_state *st, enum ctf_use use,
 	return v;
 }
 
-/* A thread that no member names is the one that sched_switch brought to the
- * CPU. */
+/* Collects the facts of an event. If none of its fields names the thread, it is
+ * the thread that sched_switch switched to on this CPU. */
 static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
 			    const struct bytes *raw, struct event_facts *out)
 {
@@ -394,12 +398,12 @@ static void ctf_event_sched(const struct ctf_event *ev, const struct bytes *raw,
 	out->kind = kind;
 	out->tid = ctf_event_to_s32(tid);
 	out->next_tid = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
-	/* only the low byte means the same in all kernels: 0 is runnable */
+	/* kernels agree only on the low byte, in which 0 is runnable */
 	out->sleeps = (ctf_number(ev, CTF_STATE_OF, raw, 0) & 0xff) != 0;
 }
 
-/* An event's item while it is made. Its payload is decoded into the pool where
- * the item will be; an item that keeps no payload has it in ctf->spare. */
+/* The item of an event while it is made. The payload is decoded in place in the
+ * pool; without a kept payload, in ctf->spare. */
 struct event_item {
 	struct ctf_item *it;
 	size_t room, raw_len;
@@ -408,6 +412,8 @@ struct event_item {
 	bool bare;
 };
 
+/* Makes the item of a chain: the addresses or names of a late stack, by their
+ * cookie. */
 static void ctf_event_make_chain(struct ctf_stream *s,
 				 const struct event_facts *f)
 {
@@ -432,8 +438,8 @@ static void ctf_event_make_chain(struct ctf_stream *s,
 	it->sample.cookie = f->cookie;
 }
 
-/* Reads the fields of an event, its payload to where the item will be. Returns
- * -1 and st->why if the packet is damaged. */
+/* Reads the fields of an event, and its payload into the place of the item.
+ * Returns -1 with st->why if the packet is damaged. */
 static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 			  struct event_item *out)
 {
@@ -459,7 +465,7 @@ static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 	memset(st->raw, 0, cl->fixed);
 	st->raw_len = cl->fixed;
 	ctf_state_clear(st);
-	/* the fields of the packet, which its events have, too */
+	/* the packet's own fields, which each of its events gets */
 	if (cl->packet.n) {
 		const uint64_t at = st->cur.at;
 
@@ -479,7 +485,7 @@ static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 	return 0;
 }
 
-/* The items of facts come before the event's own. */
+/* Completes the items of an event; those of its facts come before its own. */
 static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			   struct event_item *item)
 {
@@ -498,11 +504,12 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 	}
 	ctf_event_facts(s, ev, &raw, &f);
 	/* Make the item of the event itself. An address in a context becomes a
-	 * stack of one frame, except in a request, whose stack comes later. */
+	 * stack of one frame, except in a request, whose stack is a later
+	 * event. */
 
 	struct ctf *ctf = tr->ctf;
 	const struct event_def *def = &ctf->def[cl->event];
-	/* the addresses of a chain go to its own item */
+	/* the addresses of a chain are in a separate item */
 	const uint64_t *user = st->user.ip;
 	size_t n_user = cl->chain ? 0 : st->user.n;
 	bool asks = f.has_cookie && def->defer;
@@ -513,12 +520,12 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		user = &f.ip;
 		n_user = 1;
 	}
-	/* the addresses stand after the payload */
+	/* the addresses follow the payload */
 	item->raw_len = item->bare ? 0 : st->raw_len;
 	item->extra =
 		((item->raw_len + 7) & ~(size_t)7) + (st->kern.n + n_user) * 8;
-	/* an item that needs more room than was made may get another block of
-	 * the pool, so its payload waits in ctf->spare */
+	/* a larger item may be moved to another block of the pool, so the
+	 * payload is saved in ctf->spare */
 	if (!item->bare && sizeof(*item->it) + item->extra > item->room) {
 		if (!ctf->spare)
 			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
@@ -560,7 +567,7 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			   0, false);
 	if (st->name)
 		ctf_task_name(s, f.pid, f.tid, scan_of(st->name, st->name_len));
-	/* few events are of threads and mappings */
+	/* only a few events are about threads and mappings */
 	if (ev->role != CTF_PLAIN || tr->n_pending) {
 		const struct ctf_item head = {
 			.time = tr->at,
@@ -570,11 +577,11 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		};
 
 		ctf_event_sched(ev, &raw, &item->it->sample.sched);
-		/* Make the items that the event's role asks for, before its
+		/* Make the items that the event's role requires, before its
 		 * own. */
 		if (tr->n_pending && ev->role != CTF_BUILD_ID) {
-			/* Make the item of a mapping that waits for a build-id,
-			 * without one: the thread had another event. */
+			/* The thread had another event, so no build-id follows:
+			 * make the item of the waiting mapping without one. */
 			int32_t pid = head.pid;
 			int32_t tid = head.tid;
 			struct ctf_pending *p = ctf_map_pending_of(tr, tid);
@@ -627,11 +634,12 @@ static void ctf_event_take(struct ctf_stream *s)
 	ctf_event_emit(s, cl, &item);
 }
 
-/* The times of a stream do not go back, or that is noted, so the floor is the
- * time of the earliest event that was not returned yet. A stream is opened when
- * its first packet is due. */
+/* The times of a stream do not go backwards without a note, so no later item is
+ * earlier than the earliest event that was not returned yet. A stream is opened
+ * when its first packet is due. */
 
-/* Most bytes of items of one time before some of them are returned. */
+/* How many bytes of items with the same time may wait before some of them are
+ * returned. */
 #define WAITING_MAX ((uint64_t)16 << 20)
 
 /* Maps the kernel once, with the first trace of the kernel domain. */

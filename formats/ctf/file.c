@@ -1,5 +1,5 @@
-/* file.c - the stream files of a trace: walks their packets once, to know which
- * stream they belong to and in which order their files follow. */
+/* file.c - walks the packets of all stream files of a trace once, to learn
+ * which stream each file belongs to and in which order the files follow. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,20 +10,21 @@
 #include "formats/ctf/ctf.h"
 #include "formats/reader/reader.h"
 
-/* ---- whether the recorder of an LTTng trace ended its streams.
+/* ---- checks that the recorder of an LTTng trace ended its streams.
  *
- * 'lttng stop' turns the events off, and then ends the packet of each stream,
- * also one without events (lttng-ust and lttng-modules 2.13, SWITCH_FLUSH). So
- * no stream ends before an event of another one, and none is empty. Where one
+ * 'lttng stop' disables the events, and then ends the packet of each stream,
+ * even one without events (lttng-ust and lttng-modules 2.13, SWITCH_FLUSH). So
+ * no stream ends before an event of another one, and none is empty. If one
  * does, its next packet was not written: the consumer daemon died or still
  * writes, or found the buffer full.
  *
  * A rotation and a snapshot end one stream after the other, while events go on.
- * They are known by the names that lttng-tools gives their folders; should
- * these be others, either the stream's last packet had no room for another
- * event, or another stream had more packets since. */
+ * The names that lttng-tools gives their folders show them; under other names,
+ * either the stream's last packet had no room for another event, or another
+ * stream had more packets since. */
 
-/* Does a name begin like the pattern, in which 0 is a digit and + a sign? */
+/* Returns whether a name begins like the pattern, in which 0 stands for a digit
+ * and + for a sign. */
 static bool ctf_ends_name_is(const char *name, const char *pattern)
 {
 	for (; *pattern; name++, pattern++)
@@ -34,7 +35,7 @@ static bool ctf_ends_name_is(const char *name, const char *pattern)
 	return true;
 }
 
-/* Is the file of a chunk or of a snapshot? */
+/* Returns whether the path contains the folder of a chunk or of a snapshot. */
 static bool ctf_ends_is_piece(const char *path)
 {
 	for (; path; path = strchr(path, '/')) {
@@ -46,7 +47,7 @@ static bool ctf_ends_is_piece(const char *path)
 	return false;
 }
 
-/* Is there no room for another event in the stream's last packet? */
+/* Returns whether the stream's last packet had no room for another event. */
 static bool ctf_ends_full(const struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -57,7 +58,7 @@ static bool ctf_ends_full(const struct ctf_stream *s)
 
 void ctf_ends_check(struct ctf_trace *tr)
 {
-	/* Says what a ring of files, or a snapshot, no longer has. */
+	/* Note what a ring of files, or a snapshot, has overwritten. */
 	char text[240];
 
 	if (tr->n_rings) {
@@ -110,7 +111,7 @@ void ctf_ends_check(struct ctf_trace *tr)
 #define INDEX_MAGIC 0xC1F1DCC1u
 #define ENTRY_LEAST 56u
 
-/* Takes what a packet tells about its file. */
+/* Adds the ids, numbers and times of a packet to its file. */
 static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
 			  const struct ctf_packet *p)
 {
@@ -181,16 +182,17 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 	ctf_file_unmap(data, len);
 }
 
-/* ---- the index that LTTng keeps of a stream file: whether the file has all of
- * it
+/* ---- the index that LTTng keeps of a stream file: shows whether the file is
+ * complete
  *
- * A file that was cut between two packets, by a full disk or as it was copied
- * while it was written, looks whole. An index is believed only if its packets
- * follow each other from the file's begin, one of them begins where the file
- * ends, and the one before it ends there. What else it says is not used, as
- * packets say it too. */
+ * A file that was cut between two packets, by a full disk or because it was
+ * copied while it was written, looks whole. An index is trusted only if its
+ * packets follow each other from the start of the file, one of them begins
+ * where the file ends, and the one before it ends there. Its other fields are
+ * not used, as the packets have them too. */
 
-/* Reads how long the entries are. Returns 0 if it is no index. */
+/* Reads the header of an index. Returns the size of its entries, or 0 if this
+ * is no index. */
 static uint32_t ctf_index_head(struct bytes *b)
 {
 	uint32_t magic, major, minor, len;
@@ -202,8 +204,8 @@ static uint32_t ctf_index_head(struct bytes *b)
 	return len;
 }
 
-/* Returns how many packets of the index are after the file's end, or 0 if the
- * index is not of this file. */
+/* Returns how many packets of the index are beyond the end of the file, or 0 if
+ * the index does not belong to this file. */
 static uint64_t ctf_index_count_missing(struct bytes *b, uint64_t file_len)
 {
 	const uint32_t len = ctf_index_head(b);
@@ -225,8 +227,8 @@ static uint64_t ctf_index_count_missing(struct bytes *b, uint64_t file_len)
 	return fits ? missing : 0;
 }
 
-/* Notes as damage if the index of a stream file has packets after its end.
- * Returns whether it has. */
+/* Returns whether the index of a stream file has packets beyond the file's end,
+ * and notes that as damage. */
 static bool ctf_index_check(const struct ctf *ctf, const char *folder,
 			    const char *name, uint64_t file_len)
 {
@@ -252,7 +254,8 @@ static bool ctf_index_check(const struct ctf *ctf, const char *folder,
 	return missing;
 }
 
-/* Has the index a packet of a file that is not there? */
+/* Returns whether the index has a packet of a stream file that does not
+ * exist. */
 static bool ctf_index_misses(const char *idx, const char *file)
 {
 	struct stat st;

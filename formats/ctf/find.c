@@ -21,7 +21,7 @@
 #define TRACES_MAX 20000
 
 struct folder_walk {
-	struct ctf *ctf; /* NULL: no message about folders without a list */
+	struct ctf *ctf; /* NULL: folders that cannot be listed are not noted */
 	char **found;
 	size_t n, cap, most, folders;
 };
@@ -62,7 +62,8 @@ int ctf_find_list(struct ctf *ctf, const char *dir, struct dirent ***list)
 	return n;
 }
 
-/* Does not follow links, which may form a cycle. */
+/* Adds the traces below a folder to w. Does not follow links, which may form a
+ * cycle. */
 static void ctf_find_walk(struct folder_walk *w, const char *dir,
 			  unsigned int depth)
 {

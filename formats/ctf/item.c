@@ -4,15 +4,15 @@
 
 #include "formats/ctf/ctf.h"
 
-/* Several traces report the same fact, several times: dlopen and load report
- * the same library, every event a thread's name. Only new facts become
+/* Several traces report the same fact several times: dlopen and load report the
+ * same library, and every event its thread's name. Only new facts become
  * records. A mapping ends with lttng_ust_lib:unload or, if load was not
- * recorded, with as many dlclose as there were dlopen. */
+ * recorded, with as many dlclose calls as there were dlopen calls. */
 
 #define MAPPED_MAX 1000000
 
-/* Returns the mapping at the item's base. NULL: it is unknown, or there are
- * too many to add it. */
+/* Returns the mapping at the item's base. Returns NULL if there is none and
+ * `make` is false, or if there are too many to add one. */
 static struct ctf_mapped *
 ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 {
@@ -48,8 +48,8 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 		if (it->flags & REC_F_KERNEL)
 			return true;
 		if (it->flags & REC_F_GONE) {
-			/* LTTng reports dlclose() before it happens, unload
-			 * after it. */
+			/* LTTng reports dlclose() before it happens, and unload
+			 * after it happened. */
 			struct ctf_mapped *m =
 				ctf_settle_find_mapping(ctf, it, false);
 
@@ -62,8 +62,8 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 			*m = (struct ctf_mapped){ 0 };
 			return true;
 		}
-		/* A statedump is always new, as a process id may have been used
-		 * before. Counts dlopen() also for a file that is mapped
+		/* A statedump is always new, as the process id may have been
+		 * used before. dlopen() counts even for a file that is mapped
 		 * already. */
 		struct ctf_mapped *m = ctf_settle_find_mapping(ctf, it, true);
 		const char *path = (const char *)ctf_item_raw(it);
@@ -116,13 +116,13 @@ struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
 	return it;
 }
 
-/* Extras of stacks that LTTng cut at its limit. */
+/* The extras of a sample whose stack LTTng cut at its limit. */
 static const struct extra cuts[] = {
 	{ .name = "callstack_kernel_cut", .value = 1 },
 	{ .name = "callstack_user_cut", .value = 1 },
 };
 
-/* *rec has zeros, which are not written once more. */
+/* Fills *rec, which is zeroed already, from the item of a sample. */
 static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
 			    struct record *rec)
 {
@@ -175,8 +175,7 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		rec->chain.user.ip = ctf_item_ips(it);
 		rec->chain.user.n = it->n_user;
 		if (it->raw_len) {
-			/* Set the frames of a chain that consists of function
-			 * names. */
+			/* The frames of a chain of function names. */
 			const char *s = (const char *)ctf_item_raw(it);
 			const char *end = s + it->raw_len;
 			uint32_t i = 0;

@@ -46,7 +46,7 @@ static void ctf_fill_info(struct ctf *ctf)
 		if (!info->clock && c) {
 			const bool lttng = tr->schema->lttng;
 
-			/* the uuid of LTTng's clock is the boot id */
+			/* the uuid of LTTng's clock is the kernel's boot id */
 			info->clock = c->name;
 			info->clock_id =
 				lttng ? clock_id_of(c->name) : CLOCK_ID_NONE;
@@ -85,8 +85,8 @@ static void ctf_fill_info(struct ctf *ctf)
 	info->dir = true;
 }
 
-/* Returns the trace of this metadata: chunks of a rotated session have one
- * uuid. */
+/* Returns the index of the trace with this metadata, which is added if it is
+ * new: the chunks of a rotated session share a uuid. */
 static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,
 			     const struct ctf_schema *sm)
 {
@@ -112,8 +112,8 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,
 	return (uint32_t)(ctf->n_trace - 1);
 }
 
-/* If the trace of a folder cannot be read, that is damage, and the other
- * traces are still read. */
+/* Adds the trace of a folder. One that cannot be read is noted as damage, and
+ * the other traces are read. */
 static void ctf_open_folder(struct ctf *ctf, const char *folder)
 {
 	char *path OWNED = ctf_find_join_path(folder, "metadata");
@@ -170,8 +170,9 @@ static void ctf_close(struct source *src)
 		 ctf->schema, ctf->src.path, ctf);
 }
 
-/* Threads of two kernels have the same numbers. The boot id, which is the uuid
- * of LTTng's clock, says which kernel it was, also if its name was changed. */
+/* Returns whether two traces are of different kernels, whose thread numbers
+ * mean different threads. The boot id, which is the uuid of LTTng's clock,
+ * identifies the kernel even if the host was renamed. */
 static bool ctf_is_other_kernel(const struct ctf_trace *a,
 				const struct ctf_trace *b)
 {
@@ -200,7 +201,7 @@ char *ctf_session(const char *path)
 		t ? ctf_tree_env(t, "trace_creation_datetime") : NULL;
 	char *session = NULL;
 
-	/* the uuid is that of the boot */
+	/* the uuid of the clock is the boot id */
 	if (name && date && c && c->uid)
 		session = mem_printf("%s/%s/%s", date, c->uid, name);
 	for (size_t i = 0; i < ctf.n_schema; i++)
@@ -233,8 +234,8 @@ static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 				       "numbers: give the folder of each, with "
 				       "--separate",
 				       path, tr[0].folder, tr[i].folder);
-	/* All traces of a session share one clock. Clocks of several hosts
-	 * differ and can only be compared by wall time. */
+	/* All traces of a session share a clock. The clocks of several hosts
+	 * differ, and can only be compared by wall time. */
 	int64_t v;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
@@ -276,19 +277,20 @@ static struct source *ctf_open(const char *path, const struct source_opts *o,
 	return &ctf->src;
 }
 
-/* Opening has walked the packets. */
+/* Does nothing: ctf_open() has walked the packets. */
 static int ctf_scan(struct source *src UNUSED, struct err *err UNUSED)
 {
 	return 0;
 }
 
-/* What is read is copied to the pool, and events stay where they are. */
+/* True: what ctf_next() reads is copied to the pool, and events never move. */
 static bool ctf_apart(const struct source *src UNUSED)
 {
 	return true;
 }
 
-/* Returns the format of a sample's payload, or NULL. n_event may be growing. */
+/* Returns the format of a sample's payload, or NULL. Does not look at n_event,
+ * which another thread may be raising. */
 static const struct tp_format *ctf_format_of(const struct ctf *ctf,
 					     const struct rec_sample *s)
 {

@@ -1,10 +1,10 @@
-/* plan.c - plans how to lay out the payload of an event class, and which
- * members have a meaning beyond being a field.
+/* plan.c - plans the payload of an event class, and which of its members mean
+ * more than a field.
  *
  * Members of structures become fields with names a_b, arrays of bytes become
  * blobs; other arrays, variants, options and floating-point numbers become
- * text. The plan is the same for all events of the class, so a number that
- * only some events have (in a variant) is text. */
+ * text. The plan is the same for all events of the class, so a number that only
+ * some events have (in a variant) is text. */
 #include "formats/ctf/plan.h"
 
 #include <ctype.h>
@@ -17,8 +17,8 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 
-/* ---- rules for events that request a stack and for those that bring it later:
- * "NAME(COOKIE)" and "NAME(COOKIE,ADDRESSES)" */
+/* ---- rules for the events that request a stack and for those that have it
+ * later: "NAME(COOKIE)" and "NAME(COOKIE,ADDRESSES)" */
 
 #define REQUEST "stitch:request(cookie)"
 #define CHAIN "stitch:ustack(cookie,ips)"
@@ -88,8 +88,8 @@ const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 	return NULL;
 }
 
-/* ---- what the events of LTTng and perf are, by their names, and which of
- * their fields say what */
+/* ---- the roles of the events of LTTng and perf, by their names, and the
+ * fields that these roles use */
 
 struct ctf_role_row {
 	const char *name; /* a '*' matches anything */
@@ -149,7 +149,8 @@ static const struct ctf_role_row ctf_roles[] = {
 	{ "perf_exit", CTF_EXIT, { [CTF_TID] = "tid" } },
 };
 
-/* The pattern may have one '*', which matches anything. */
+/* Returns whether a name matches a pattern; one '*' in the pattern matches
+ * anything. */
 static bool ctf_role_matches(const char *pattern, const char *name)
 {
 	const char *star = strchr(pattern, '*');
@@ -164,7 +165,7 @@ static bool ctf_role_matches(const char *pattern, const char *name)
 	       !strcmp(name + n - behind, star + 1);
 }
 
-/* Sets role and parts of an event from its format. */
+/* Sets the role and the parts of an event from its name and fields. */
 static void ctf_role_find(struct ctf_event *ev)
 {
 	for (int i = 0; i < CTF_PARTS; i++)
@@ -197,8 +198,8 @@ const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 
 #define DEPTH_MAX 16
 #define FIELDS_MAX 500
-/* Bytes that the classes of all events may take. Every class has the fields of
- * the common context again, so small metadata could ask for any amount. */
+/* The bytes that the classes of all events may take. Every class repeats the
+ * fields of the common context, so small metadata could need any amount. */
 #define PLANNED_MAX ((uint64_t)22 << 20)
 #define NAME_MAX_LEN 120
 
@@ -211,15 +212,15 @@ enum plan_root {
 	PLAN_ROOTS
 };
 
-/* A member, in the order of an event. */
+/* A member, in the order of the event. */
 struct plan_step {
 	const struct ctf_node *node;
 	struct ctf_want want;
-	uint32_t field, label; /* index in the format plus 1; 0: none */
+	uint32_t field, label; /* index in the format, plus 1; 0: it has none */
 	bool enter;	       /* a structure: its members follow */
 };
 
-/* State while a plan is made. */
+/* The state while a plan is made. */
 struct plan {
 	struct ctf *ctf;
 	const struct ctf_schema *sm;
@@ -230,17 +231,17 @@ struct plan {
 	uint32_t off;
 	uint32_t n_field;
 	char prefix[NAME_MAX_LEN];
-	FILE *text;	    /* the format */
-	FILE *print, *args; /* its print format */
-	bool comma;	    /* a member is in front */
+	FILE *text;	    /* receives the format */
+	FILE *print, *args; /* receive its print format and the arguments */
+	bool comma;	    /* the next member needs a comma before it */
 	struct plan_step *step;
 	size_t n_step, cap_step;
-	size_t first[PLAN_ROOTS + 1]; /* steps of a root */
-	uint32_t uses;		      /* a bit for each */
+	size_t first[PLAN_ROOTS + 1]; /* by root: its first step */
+	uint32_t uses; /* a bit for each enum ctf_use that has a member */
 };
 
-/* Makes a name of letters, digits and '_'. Only ftrace's own fields may begin
- * with "common_". */
+/* Makes a name of letters, digits and '_'. A '_' is put before "common_", which
+ * only ftrace's own fields begin with. */
 static void ctf_plan_clean_name(const char *prefix, const char *s,
 				char out[NAME_MAX_LEN])
 {
@@ -271,7 +272,7 @@ static struct plan_step *ctf_plan_step(struct plan *p,
 struct use_row {
 	const char *name;
 	enum ctf_use use;
-	bool only; /* the member does not become a field */
+	bool only; /* set if the member does not become a field too */
 };
 
 static const struct use_row context_uses[] = {
@@ -308,7 +309,8 @@ static bool ctf_plan_fits_use(const struct ctf_node *node, enum ctf_use use)
 	case CTF_USTACK:
 	case CTF_CHAIN:
 	case CTF_PERF_STACK:
-		/* kept as 64 bits: shorter ones could ask for much memory */
+		/* only 32 bits or more: each is kept as 64 bits, so lists of
+		 * shorter ones could need much memory */
 		return e && e->kind == CTF_UINT && e->bits >= 32;
 	case CTF_NAMES:
 		return e && ctf_node_is_string(e);
@@ -343,13 +345,13 @@ static enum ctf_use ctf_plan_payload_use(const struct plan *p,
 	if (p->chain && !strcmp(p->chain->ips, node->name) &&
 	    (ctf_plan_fits_use(node, CTF_CHAIN) ||
 	     ctf_plan_fits_use(node, CTF_NAMES))) {
-		/* stored as a stack, as callstack_user is */
+		/* stored as a stack, like callstack_user */
 		*only = true;
 		return ctf_plan_fits_use(node, CTF_NAMES) ? CTF_NAMES
 							  : CTF_CHAIN;
 	}
-	/* the function that an instrumented program enters or leaves is where
-	 * it is */
+	/* addr is the function that the instrumented program enters or
+	 * leaves */
 	if (ctf_is_call(p->event) && !strcmp(node->name, "addr") &&
 	    ctf_plan_fits_use(node, CTF_IP))
 		return CTF_IP;
@@ -366,7 +368,7 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 		return CTF_FIELD;
 	if (p->root == PLAN_PAYLOAD)
 		return ctf_plan_payload_use(p, node, only);
-	/* the counters and times of packets are losses and clocks */
+	/* the counters and times of packets become losses and clocks */
 	if (p->root == PLAN_PACKET && node->role) {
 		*only = true;
 		return CTF_FIELD;
@@ -375,7 +377,7 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 		*only = true;
 		return CTF_CPU;
 	}
-	/* the length of a member that is taken as a stack */
+	/* the length of a stack */
 	if (!strcmp(node->name, "_callstack_kernel_length") ||
 	    !strcmp(node->name, "_callstack_user_length")) {
 		*only = true;
@@ -385,7 +387,8 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 				 only);
 }
 
-/* Returns the place of a field of variable length. */
+/* Adds a field of variable length to the format. Returns the offset of its
+ * place. */
 static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 				       const char *name, uint32_t *field)
 {
@@ -400,9 +403,10 @@ static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 	return off;
 }
 
-/* The print format: what babeltrace2 prints within the braces. */
+/* The print format prints what babeltrace2 prints within the braces. */
 
-/* Begins a member. Those of contexts have the names of their fields. */
+/* Begins a member in the print format. Members of contexts have the names of
+ * their fields. */
 static void ctf_plan_begin(struct plan *p, const struct ctf_node *node,
 			   const char *name)
 {
@@ -417,8 +421,8 @@ static void ctf_plan_begin(struct plan *p, const struct ctf_node *node,
 	p->comma = true;
 }
 
-/* Negative numbers have as many bits as the field, if they are not decimal; of
- * octal ones whole digits. */
+/* Adds a number to the print format. Negative numbers that are not decimal are
+ * printed with the bits of the field, octal ones with whole digits. */
 static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
 				  const char *name, const char *label)
 {
@@ -448,8 +452,8 @@ static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
 		fprintf(p->print, " )");
 }
 
-/* An enumeration's label stands next to its number, which can be compared and
- * added. */
+/* Makes a number a field. The label of an enumeration becomes a second field,
+ * so that the number can still be compared and added. */
 static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 				  const char *name)
 {
@@ -554,7 +558,7 @@ static bool ctf_plan_has(const struct plan *p, enum ctf_use use)
 	return p->uses >> use & 1;
 }
 
-/* Does decoding the event need the field? */
+/* Returns whether decoding the event needs the field. */
 static bool ctf_plan_is_read(const struct ctf_event *ev, int field)
 {
 	const struct tp_call *c = &ev->fmt.call;
@@ -583,7 +587,7 @@ static void ctf_plan_drop_unread(struct plan *p, const struct ctf_event *ev)
 	}
 }
 
-/* Makes the program of some roots. */
+/* Makes the program of the roots from `from` up to, not including, `to`. */
 static void ctf_plan_compile(const struct plan *p, enum plan_root from,
 			     enum plan_root to, struct ctf_program *out)
 {
@@ -597,8 +601,9 @@ static void ctf_plan_compile(const struct plan *p, enum plan_root from,
 	ctf_program_end(out);
 }
 
-/* The thread's and the CPU's part in a packet's context is read once for a
- * packet; other members are fields of each of its events. */
+/* Returns whether the packet's context has fields for its events. The thread
+ * and the CPU in it are read once for each packet; other members become fields
+ * of each of its events. */
 static bool ctf_plan_has_packet_fields(const struct plan *p)
 {
 	const struct plan_step *st = p->step + p->first[PLAN_PACKET];
@@ -608,7 +613,8 @@ static bool ctf_plan_has_packet_fields(const struct plan *p)
 				 (st[i].want.use && st[i].want.use != CTF_CPU));
 }
 
-/* The table of events of all traces, by name and layout. */
+/* The key of the table of events of all traces: name and layout are in the
+ * text. */
 
 struct layout_key {
 	const char *text;
@@ -624,7 +630,7 @@ static bool ctf_def_same_layout(const void *owner, uint32_t i, const void *key)
 	       !strcmp(ctf_event_at(ctf, i)->fmt.text, k->text);
 }
 
-/* Returns the index of the event, which is added if no equal one exists. */
+/* Returns the index of the event, which is added if none is equal. */
 static uint32_t ctf_event_add(struct ctf *ctf, const char *name,
 			      const char *format, size_t len, bool defer,
 			      bool has_time)
@@ -693,7 +699,7 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		if ((unsigned char)*c < ' ')
 			*c = ' ';
 	fprintf(p.text, "name: %s\nID: 0\nformat:\n", line);
-	/* Names of payload members are kept; those of contexts get a prefix. */
+	/* Payload members keep their names; those of contexts get a prefix. */
 	const struct ctf_node *root[PLAN_ROOTS] = {
 		[PLAN_PACKET] = sc->packet,
 		[PLAN_COMMON] = sc->common,
@@ -735,7 +741,7 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	if (ctf_plan_has_packet_fields(&p))
 		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
 	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
-	/* the text is kept, and again as fields with names */
+	/* the text is kept, and once more as fields with names */
 	ctf->planned += 4 * len + (cl->packet.n + cl->event_fields.n) *
 					  sizeof(struct ctf_op);
 	free_all(text, print, args, p.step);
@@ -769,7 +775,7 @@ void ctf_plan_make(struct ctf_plan *plan)
 	const struct ctf_node *ctx = plan->sc->packet;
 	const struct ctf_want cpu = { .use = CTF_CPU, .label = CTF_NO_PLACE };
 
-	/* of the packet's context only the CPU is read here */
+	/* this program reads only the CPU of the packet's context */
 	ctf_program_start(&plan->packet);
 	if (ctx)
 		ctf_program_align(&plan->packet, ctx->align);

@@ -2,12 +2,13 @@
 #pragma once
 #include "formats/ctf/ctf.h"
 
-/* Returns the class of an event, which is made on its first event; NULL and
- * *why: the metadata has no such event, or there are too many. */
+/* Returns the class of an event, which is made at the first one. Returns NULL
+ * and sets *why if the metadata has no such event, or there are too many. */
 struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
 				 struct ctf_plan *plan, uint64_t id,
 				 const char **why);
-/* The same; at once for nearly all events, as ids mostly count from 0. */
+/* Like ctf_class_find(), with a fast path for nearly all events, as ids mostly
+ * count from 0. */
 static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
 					     const struct ctf_schema *sm,
 					     struct ctf_plan *plan, uint64_t id,
@@ -21,8 +22,8 @@ static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
 	return ctf_class_find(ctf, sm, plan, id, why);
 }
 
-/* Returns whether an event is of LTTng-UST's cyg_profile: a function of an
- * instrumented program begins or ends. */
+/* Returns whether an event is of LTTng-UST's cyg_profile: an instrumented
+ * program enters or leaves a function. */
 bool ctf_is_call(const char *event);
-/* Makes the programs of a stream class. */
+/* Makes the programs for the packets and event headers of a stream class. */
 void ctf_plan_make(struct ctf_plan *plan);

@@ -1,15 +1,16 @@
 /* pool.c - memory for records that were made and not released yet.
  *
- * Records are released roughly in the order in which they were made, so a
- * block is free again soon after it was filled. */
+ * Records are released roughly in the order in which they were made, so a block
+ * is soon free again. */
 #include "formats/ctf/pool.h"
 
 #include "stitch/base/mem.h"
 
-/* Small, as one record that waits keeps its whole block. */
+/* Small, as one record that is not released keeps its whole block. */
 #define BLOCK ((uint32_t)256 << 10)
 
-/* Makes an unused block a spare one. Frees the memory of a large one. */
+/* Makes an unused block a spare one. Frees the memory of a block that is larger
+ * than BLOCK. */
 static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 {
 	struct ctf_block *b = &pool->block[i];

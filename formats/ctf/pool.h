@@ -1,4 +1,4 @@
-/* pool.h - memory for records that were made and not released. */
+/* pool.h - memory for records that were made and not released yet. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -11,15 +11,16 @@ struct ctf_block {
 struct ctf_pool {
 	struct ctf_block *block;
 	size_t n, cap;
-	uint32_t *spare; /* empty blocks */
+	uint32_t *spare; /* indices of empty blocks */
 	size_t n_spare, cap_spare;
-	uint32_t now; /* the block that is being filled, plus 1 */
+	uint32_t now; /* index + 1 of the block that is being filled; 0: none */
 };
 
-/* Makes room in another block. */
+/* Makes another block the one that is filled, and returns room for len bytes in
+ * it. */
 void *ctf_pool_more(struct ctf_pool *pool, size_t len);
-/* Returns room for len bytes, of which the next ctf_pool_take() may take some,
- * or all. */
+/* Returns room for len bytes; the next ctf_pool_take() takes some or all of
+ * them. */
 static inline void *ctf_pool_room(struct ctf_pool *pool, size_t len)
 {
 	const struct ctf_block *b =
@@ -29,7 +30,8 @@ static inline void *ctf_pool_room(struct ctf_pool *pool, size_t len)
 		       ? b->data + b->used
 		       : ctf_pool_more(pool, len);
 }
-/* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
+/* Returns len bytes and sets *handle; they stay in place until
+ * ctf_pool_drop(). */
 static inline void *ctf_pool_take(struct ctf_pool *pool, size_t len,
 				  uint64_t *handle)
 {

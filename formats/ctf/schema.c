@@ -1,7 +1,7 @@
-/* schema.c - the metadata of traces, and the programs that are made of it.
+/* schema.c - the metadata of traces, and the programs made from it.
  *
- * A session that is rotated a thousand times has a thousand metadata files, of
- * which most are equal: they are parsed once. */
+ * A session that is rotated a thousand times has a thousand metadata files,
+ * most of which are equal: they are parsed once. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static bool ctf_clock_own_zero(const struct ctf_clock *clock, int64_t *out)
 	struct wide part = wide_mul(cycles % clock->freq, NS);
 	int64_t s;
 
-	/* towards minus infinity */
+	/* rounds towards minus infinity */
 	int64_t ns = (int64_t)wide_div(
 		minus ? wide_add(part, clock->freq - 1) : part, clock->freq);
 	if (minus ? __builtin_sub_overflow(clock->offset_s, seconds, &s)
@@ -81,7 +81,8 @@ static bool ctf_clock_own_zero(const struct ctf_clock *clock, int64_t *out)
 		return false;
 	if (minus)
 		ns = -ns;
-	/* both of one sign, so that the sum is in range if the product is */
+	/* give both the same sign, so that the sum is in range if the product
+	 * is */
 	if (s > 0 && ns < 0) {
 		s--;
 		ns += NS;
@@ -93,11 +94,11 @@ static bool ctf_clock_own_zero(const struct ctf_clock *clock, int64_t *out)
 	       !__builtin_add_overflow(s, ns, out);
 }
 
-/* The uuid of LTTng's clock is the boot id, so that equal ones are one clock.
- * Its offset is measured once for each trace, by the kernel's tracer and by the
- * session daemon, and for each process that has buffers of its own: the wall
- * time may have been set in between. Those that are minutes apart may be of two
- * time namespaces. */
+/* Returns whether two clocks are the same. The uuid of LTTng's clock is the
+ * boot id, so clocks with the same uuid are one. The offset is measured once
+ * for each trace, by the kernel's tracer and by the session daemon, and for
+ * each process with its own buffers: the wall time may have been set in
+ * between. Clocks that are minutes apart may be of two time namespaces. */
 #define ONE_CLOCK_NS ((int64_t)60 * NS)
 static bool ctf_clock_is_same(const struct ctf_clock *a,
 			      const struct ctf_clock *b)
@@ -125,7 +126,7 @@ bool ctf_clock_zero(const struct ctf *ctf, const struct ctf_schema *sm,
 	return ctf_clock_own_zero(clock, out);
 }
 
-/* Returns the version of the tracer: 2013005 is 2.13.5. */
+/* Returns the version of the tracer, such as 2013005 for 2.13.5. */
 static int64_t ctf_schema_version(const struct ctf_tree *t)
 {
 	int64_t version = 0;
@@ -147,13 +148,14 @@ static int64_t ctf_schema_version(const struct ctf_tree *t)
 	return version;
 }
 
-/* LTTng before 2.11 and barectf before 2.3.1 give packets times that events
- * are outside of, and lttng-crash does not know them. */
+/* Returns whether packets may have times that their events are outside of:
+ * LTTng before 2.11 and barectf before 2.3.1 write them, and lttng-crash does
+ * not know the times. */
 static bool ctf_schema_is_loose(const struct ctf_tree *t)
 {
 	static const struct {
 		const char *name;
-		int64_t good; /* the first version without that */
+		int64_t good; /* the first version without this */
 	} known[] = { { "lttng-ust", 2011000 },
 		      { "lttng-modules", 2011000 },
 		      { "lttng-crash", INT64_MAX },
@@ -186,11 +188,11 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	sm->joined = tracer && !strcmp(tracer, "backstitch");
 	sm->loose = ctf_schema_is_loose(t);
 	sm->ends_all = sm->lttng && ctf_schema_version(t) >= 2013000;
-	/* tracers of other systems have members called tid, too */
+	/* members called tid mean something else in tracers of other systems */
 	sm->of_linux = sm->lttng || sm->perf || sm->joined;
 	if (machine)
 		sm->halves = halves_of(machine);
-	/* programs of no machine of LTTng have the upper half */
+	/* on no machine that LTTng supports do programs have the upper half */
 	else if (sm->lttng && domain && !strcmp(domain, "ust"))
 		sm->halves = (struct halves){ (uint64_t)1 << 63, UINT64_MAX };
 	ctf_program_start(&sm->head);

@@ -1,8 +1,8 @@
 /* stream.c - reads the packets of a stream, from one file after the other.
  *
- * A damaged packet costs that packet: reading goes on with the next one, which
- * is found by the size of the damaged one or, if that leads nowhere, by its
- * mark. What the counters of packets say about losses becomes items. */
+ * A damaged packet costs only that packet: reading continues at the next one,
+ * which is found by the size of the damaged one or, if there is none there, by
+ * its magic number. Losses that the packets' counters show become items. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
-/* ---- reads the heads of packets, and finds packets after damage.
+/* ---- reads the headers of packets, and finds packets after damage.
  *
- * A packet says how long it is, and the next one follows it. After a damaged
- * one the next is searched by its magic number and the uuid of the trace. */
+ * A packet has its own size, and the next packet follows it. After a damaged
+ * one, the next is found by its magic number and the uuid of the trace. */
 
 #define MAGIC 0xC1FC1FC1u
-/* The search for a packet may read this many times the bytes that it searches:
- * after each magic number that begins no packet, a text without an end would
- * be read to the end of the file. */
+/* How many times the bytes that it searches the search for a packet may read:
+ * after each magic number that begins no packet, a text without an end would be
+ * read to the end of the file. */
 #define WORK_MOST 16
 
 static int ctf_packet_sizes(struct ctf_state *st, uint64_t left,
@@ -87,15 +87,16 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	out->has_begin = st->roles >> CTF_CLOCK & 1;
 	out->has_end = st->roles >> CTF_PACKET_END_CLOCK & 1;
 	out->begin = st->clock[sc->clock];
-	/* the time of the end does not touch the clock */
+	/* the time of the end does not set the clock */
 	out->finish = st->role[CTF_PACKET_END_CLOCK];
-	/* a tracer that died did not write it */
+	/* a tracer that died did not write the end */
 	if (!out->finish && out->begin)
 		out->has_end = false;
 	return 0;
 }
 
-/* Returns the bytes of a magic number at the start of packets, or NULL. */
+/* Returns the bytes of the magic number that packets begin with, or NULL if
+ * they have none. */
 static const unsigned char *ctf_packet_mark(const struct ctf_schema *sm)
 {
 	static const unsigned char mark[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 },
@@ -134,8 +135,8 @@ uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 }
 
 /* Some writers give packets a uuid that differs from the metadata's. So the
- * uuid of the first packet is expected, unless the second has the metadata's:
- * then the first is damaged. */
+ * uuid of the first packet is expected, unless the second packet has the
+ * metadata's: then the first packet is damaged. */
 bool ctf_packet_uuid(const struct ctf_schema *sm, struct ctf_state *st,
 		     const struct bytes *b, uint8_t uuid[CTF_UUID])
 {
@@ -159,20 +160,20 @@ bool ctf_packet_uuid(const struct ctf_schema *sm, struct ctf_state *st,
 	return true;
 }
 
-/* What does not fit is damage. The events of a packet whose head does not fit
- * are kept; an event with a value that cannot be is left out. */
+/* What does not fit is noted as damage. The events of a packet whose headers do
+ * not fit are kept; an event with an impossible value is dropped. */
 
 #define CPU_MOST 65535
 
-/* Does a counter that grew by n go back? A counter of few bits may wrap between
- * two packets. */
+/* Returns whether a counter whose difference is n went backwards. A counter of
+ * few bits may have wrapped between two packets. */
 static bool ctf_check_is_back(uint64_t n, uint64_t mask)
 {
 	return mask >= UINT32_MAX && n > mask / 2;
 }
 
-/* Returns how much a counter, which has the size of its field, grew, and sets
- * *mask to its greatest value. */
+/* Returns how much a counter grew, modulo the size of its field, and sets *mask
+ * to its greatest value. */
 static uint64_t ctf_check_grown(const struct ctf_stream *s,
 				enum ctf_field_role role, uint64_t from,
 				uint64_t to, uint64_t *mask)
@@ -187,7 +188,8 @@ static uint64_t ctf_check_grown(const struct ctf_stream *s,
 	return (to - from) & *mask;
 }
 
-/* The packets of a file are of one stream. */
+/* Returns what is wrong if the packet is of another stream than the packets
+ * before it in the file; else NULL. */
 static const char *ctf_check_stream(struct ctf_stream *s)
 {
 	const struct ctf_state *st = &s->st;
@@ -197,7 +199,7 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 	const bool has_cpu = st->uses >> CTF_CPU & 1;
 	const char *why = NULL;
 
-	/* all ones, as a number of 32 or 64 bits: unknown, in our own export */
+	/* all ones in 32 or 64 bits mean unknown in backstitch's own export */
 	if (has_cpu && st->use[CTF_CPU] > CPU_MOST &&
 	    st->use[CTF_CPU] != UINT32_MAX && st->use[CTF_CPU] != UINT64_MAX)
 		why = "a packet of a CPU that cannot be";
@@ -218,10 +220,11 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 	return why;
 }
 
-/* More events than nanoseconds? The clock may have passed a tick more. The
- * count is that of when the packet was delivered, its end that of when the last
- * space in it was taken: a writer that is preempted in between delivers late.
- */
+/* Returns whether n, the events discarded since the previous packet, exceeds
+ * the nanoseconds since then. The clock may have passed one tick more. The
+ * count is that of when the packet was delivered, but its end is that of when
+ * the last space in it was taken: a writer that is preempted in between
+ * delivers late. */
 #define DELIVERY_NS ((uint64_t)3600 * 1000000000)
 static bool ctf_check_is_much(const struct ctf_stream *s, uint64_t n)
 {
@@ -232,11 +235,11 @@ static bool ctf_check_is_much(const struct ctf_stream *s, uint64_t n)
 	       n - DELIVERY_NS > ctf_clock_ns(s->clock, p->finish - s->end + 1);
 }
 
-/* Returns how many events were discarded since the packets before; *back: the
- * counter went back, and how many is not known. LTTng-UST 2.13.5 was seen to
- * write a packet with 0 between two that go on from the count before it (0,
- * 145, 272, 0, 347: 347 events were lost). Only if the next packet that is not
- * 0 has not reached the old count did it begin anew. */
+/* Returns how many events were discarded since the packets before; sets *back
+ * if the counter went backwards and the number is unknown. LTTng-UST 2.13.5 was
+ * seen to write a packet with 0 between two that continue the earlier count (0,
+ * 145, 272, 0, 347: 347 events were lost). The counter was reset only if the
+ * next packet that is not 0 is below the old count. */
 static uint64_t ctf_check_discarded(const struct ctf_stream *s, bool *back)
 {
 	const uint64_t v = s->st.role[CTF_DISCARDED];
@@ -250,6 +253,7 @@ static uint64_t ctf_check_discarded(const struct ctf_stream *s, bool *back)
 	return *back ? 0 : v - s->back;
 }
 
+/* Returns what is wrong with the counters of the packet, or NULL. */
 static const char *ctf_check_counters(const struct ctf_stream *s)
 {
 	const struct ctf_state *st = &s->st;
@@ -262,7 +266,7 @@ static const char *ctf_check_counters(const struct ctf_stream *s)
 	if (st->roles >> CTF_PACKET_SEQ & 1 && s->has_seq) {
 		n = ctf_check_grown(s, CTF_PACKET_SEQ, s->seq,
 				    st->role[CTF_PACKET_SEQ], &most);
-		/* a trace of LTTng 2.10 has two packets of one number */
+		/* LTTng 2.10 was seen to give two packets the same number */
 		if ((!n && !s->schema->loose) || ctf_check_is_back(n, most))
 			return "the number of a packet is not above that of "
 			       "the one before";
@@ -270,13 +274,12 @@ static const char *ctf_check_counters(const struct ctf_stream *s)
 	return NULL;
 }
 
-/* Returns what is wrong with the head of the packet that begins; NULL: nothing.
- */
+/* Returns what is wrong with the headers of the packet that begins, or NULL. */
 static const char *ctf_check_begin(struct ctf_stream *s)
 {
 	const char *stream = ctf_check_stream(s);
-	/* If the packet begins before the last event in front of it, the clock
-	 * was set back, as is noted for its events. */
+	/* A packet that begins before the last event of the previous one: the
+	 * clock was set back, which is noted for its events. */
 	const struct ctf_packet *p = &s->packet;
 	const bool both = p->has_begin && p->has_end;
 	const char *why = NULL;
@@ -296,7 +299,8 @@ static const char *ctf_check_begin(struct ctf_stream *s)
 	return stream ? stream : why ? why : ctf_check_counters(s);
 }
 
-/* The same of the packet that ends; clock: of its last event. */
+/* Returns what is wrong with the packet that ends, or NULL; clock: the time of
+ * its last event. */
 static const char *ctf_check_end(struct ctf_stream *s, uint64_t clock)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -308,12 +312,13 @@ static const char *ctf_check_end(struct ctf_stream *s, uint64_t clock)
 		       : NULL;
 }
 
-/* All ones, as a number of 32 bits: unknown. */
+/* Returns whether this can be a thread id. All ones in 32 bits mean unknown. */
 static bool ctf_check_can_be_thread(int64_t id)
 {
 	return thread_id_can_be(id) || id == UINT32_MAX;
 }
 
+/* Returns whether all thread ids of the event are possible. */
 static bool ctf_check_threads(const struct ctf_state *st,
 			      const struct ctf_event *ev,
 			      const struct bytes *raw)
@@ -332,8 +337,9 @@ static bool ctf_check_threads(const struct ctf_state *st,
 					       ev, part[i], raw, -1)));
 }
 
-/* The sampled address and the kernel's half. Where the machine is not known,
- * one address of the kernel from 2^63 on shows that all of them are. */
+/* Returns whether the sampled address and the kernel addresses are possible. If
+ * the machine is unknown, one kernel address of 2^63 or more shows that all
+ * kernel addresses must be such. */
 static bool ctf_check_addresses(struct ctf_stream *s)
 {
 	const struct ctf_state *st = &s->st;
@@ -374,19 +380,19 @@ const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
 }
 
 /* ---- packets that several files of a stream have: two snapshots of one buffer
- * hold the packets that were in it both times. Each is read once.
+ * contain the packets that were in it both times. Each packet is read once.
  *
- * A packet has the number, the times and the size that no other packet of its
- * stream has. ctf_files_add() notes them all; if the files of some stream
- * overlap, ctf_copies_sort() keeps the list, else it is forgotten. */
+ * No other packet of its stream has the same number, times and size.
+ * ctf_files_add() notes all packets; if the files of some stream overlap,
+ * ctf_copies_sort() keeps the list, else drops it. */
 
-/* 32 MiB. Beyond them packets of overlapping files are read as often as they
- * are there. */
+/* This many take 32 MiB. Packets beyond that are read as often as overlapping
+ * files contain them. */
 #define COPIES_MAX ((size_t)1 << 21)
 
 struct ctf_copy {
-	uint64_t packet; /* hash of what it is known by */
-	uint32_t file;	 /* as ctf_file.order */
+	uint64_t packet; /* hash of stream, number, times and size */
+	uint32_t file;	 /* ctf_file.order of its file */
 };
 
 static uint64_t ctf_copy_hash(const struct ctf_file *f,
@@ -423,7 +429,7 @@ void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
 
 COMPARE_BY(ctf_copy_compare, struct ctf_copy, packet, file);
 
-/* Is the packet in a file that was walked before f? */
+/* Returns whether a file that was walked before f has the packet. */
 static bool ctf_copies_has(const struct ctf *ctf, const struct ctf_file *f,
 			   const struct ctf_state *st,
 			   const struct ctf_packet *p)
@@ -437,10 +443,10 @@ static bool ctf_copies_has(const struct ctf *ctf, const struct ctf_file *f,
 	       ctf->copy[i].file < f->order;
 }
 
-/* Words that a stream keeps for its lists from packet to packet. */
+/* How many words of lists a stream keeps from packet to packet. */
 #define LISTS_MAX 1024
-/* Bytes of a packet that are fetched before they are read: the processor does
- * not do it beyond a page. */
+/* How many bytes of a packet are prefetched: the processor does not prefetch
+ * beyond a page. */
 #define AHEAD 1024
 
 static void ctf_stream_set_clock(struct ctf_stream *s,
@@ -474,7 +480,7 @@ uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
 	return ctf_stream_shifted(s, ctf_clock_ns(s->clock, value));
 }
 
-/* By trace, stream, and time. */
+/* Sorts files by trace, stream and time. */
 static int ctf_stream_compare_files(const void *a, const void *b)
 {
 	const struct ctf_file *x = a;
@@ -491,8 +497,8 @@ static int ctf_stream_compare_files(const void *a, const void *b)
 	return d ? d : strcmp(x->path, y->path);
 }
 
-/* Does b follow a, in the same stream? Of files that overlap, such as two
- * snapshots of one buffer, each is a stream of its own. */
+/* Returns whether b follows a in the same stream. Files that overlap, such as
+ * two snapshots of one buffer, become a stream each. */
 static bool ctf_stream_follows(const struct ctf_file *a,
 			       const struct ctf_file *b)
 {
@@ -559,7 +565,7 @@ void ctf_streams_make(struct ctf *ctf)
 			to = ctf_stream_new(ctf, f);
 		*mem_add(to->file, to->n_file, to->cap_file) = (uint32_t)i;
 	}
-	/* copies are noted because files may have a packet in common */
+	/* copies are only needed if files have packets in common */
 	if (!overlap)
 		ctf->n_copy = 0;
 	sort_items(ctf->copy, ctf->n_copy, ctf_copy_compare);
@@ -572,7 +578,7 @@ static void ctf_stream_leave_file(struct ctf_stream *s)
 	s->in_packet = false;
 }
 
-/* Returns false if there are no more files. */
+/* Opens the next file of the stream. Returns false if there is none. */
 static bool ctf_stream_next_file(struct ctf_stream *s)
 {
 	struct ctf *ctf = s->trace->ctf;
@@ -590,7 +596,7 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 		s->off = s->content_end = 0;
 		s->has_ids = s->has_printed_end = false;
 		s->schema = f->schema;
-		/* Clocks keep their values from file to file. */
+		/* Clocks keep their values from one file to the next. */
 		mem_reach(st->slot, s->n_slot, s->cap_slot,
 			  s->schema->n_slot + 1u);
 		mem_reach(st->clock, s->n_clock, s->cap_clock,
@@ -622,7 +628,8 @@ static uint64_t ctf_stream_clock(const struct ctf_stream *s)
 	return clock < 0 ? 0 : s->st.clock[clock];
 }
 
-/* t1: when reading goes on; 0: unknown. */
+/* Notes damage of the stream. t1: the time at which reading continues; 0:
+ * unknown. */
 static void ctf_stream_damage(const struct ctf_stream *s, const char *what,
 			      uint64_t off, uint64_t len, uint64_t t1,
 			      const char *why)
@@ -647,7 +654,7 @@ static void ctf_stream_damage(const struct ctf_stream *s, const char *what,
 	ledger_add(ctf->src.ledger, &e);
 }
 
-/* why: what is wrong with the head of the packet; NULL: nothing. */
+/* Notes what is wrong with the headers of the packet; why NULL: nothing. */
 static void ctf_stream_blame_head(const struct ctf_stream *s, const char *why)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -658,8 +665,8 @@ static void ctf_stream_blame_head(const struct ctf_stream *s, const char *why)
 			p->has_begin ? ctf_stream_time(s, p->begin) : 0, why);
 }
 
-/* A packet ends with its last event if its header has no end, or one that is
- * too early, as LTTng before 2.11 writes. */
+/* Ends a packet. Its end is its last event if the header has no end, or one
+ * that is too early, as LTTng before 2.11 writes. */
 static void ctf_stream_end_packet(struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -670,8 +677,8 @@ static void ctf_stream_end_packet(struct ctf_stream *s)
 	s->has_end = p->plan->sc->clock >= 0 && (p->has_end || p->has_begin);
 	s->end = p->has_end && p->finish > clock ? p->finish : clock;
 	s->trace->ctf->done += p->len;
-	/* thousands of streams may be open, each with one long stack: of
-	 * addresses, or of names in as many bytes */
+	/* thousands of streams may be open, each with one long stack of
+	 * addresses or names */
 	if (s->st.kern.cap + s->st.user.cap + s->st.cap_names / 8 > LISTS_MAX)
 		ctf_state_trim(&s->st);
 }
@@ -690,7 +697,7 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 	uint64_t at = s->event_at / 8;
 	uint64_t end = (p->end + 7) / 8;
 
-	/* how a cut packet ends was reported before */
+	/* the end of a cut packet was noted before */
 	if (!p->cut)
 		ctf_stream_damage(
 			s, "packet", p->off + at, end - at,
@@ -698,7 +705,8 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 	ctf_stream_end_packet(s);
 }
 
-/* since, until: on the capture's clock. */
+/* Makes the item of a loss of n events. since, until: on the capture's
+ * clock. */
 static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
 					bool has_since, uint64_t since,
 					uint64_t until)
@@ -712,28 +720,29 @@ static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
 	it->lost.n = n;
 	it->lost.has_since = has_since;
 	it->lost.since = has_since ? since : 0;
-	/* switches were lost: the running threads are unknown */
+	/* switches may be lost, so the running threads are unknown */
 	for (size_t i = 0; i < tr->n_cpu; i++)
 		if (s->cpu < 0 || (size_t)s->cpu == i)
 			tr->on_cpu[i] = -1;
 	return it;
 }
 
-/* What the counters of the first packet of a stream say. LTTng numbers packets
- * from 0: the counter of packet 0 has what was discarded in it. Of another one
- * the counter has all that was discarded before, too, so the number is unknown;
- * nothing is discarded in a packet of no time, with which each stream of a
- * rotated chunk begins (2.13).
+/* Finds what was lost before or in the first packet of a stream, from its
+ * counters. LTTng numbers packets from 0: the counter of packet 0 has the
+ * events discarded in that packet. The counter of any other packet includes
+ * those discarded earlier, so the number is unknown; nothing is discarded in a
+ * packet whose begin is its end, with which each stream of a rotated chunk
+ * begins (2.13).
  *
- * What a stream had before its first packet may be in another chunk, and then
- * all streams of this one begin with the rotation, by packets of no time. If
- * another stream has a packet that ended before this one began, or its very
- * first packet, which began before, earlier packets of this one were
- * overwritten: in a ring of which a snapshot was taken, or of files. A CPU that
- * was idle has such a packet, without events. So were those of a stream that
- * begins with a packet of some time: after a rotation the consumer writes one
- * of no time first, unless the ring is full (consumer_stream_open_packet() of
- * lttng-tools 2.13 to 2.14), and then events are discarded. */
+ * Packets before the first one may be in another chunk; then all streams of
+ * this chunk begin with the rotation, by such empty packets. If another stream
+ * has a packet that ended before this one began, or its packet 0 began before,
+ * earlier packets of this stream were overwritten: in a ring of which a
+ * snapshot was taken, or in a ring of files. An idle CPU has such a packet too,
+ * without events. Packets were also overwritten if a stream begins with a
+ * packet whose end is after its begin: after a rotation the consumer first
+ * writes an empty one, unless the ring is full (consumer_stream_open_packet()
+ * of lttng-tools 2.13 to 2.14), and then events are discarded. */
 static void ctf_stream_find_first_losses(struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -747,9 +756,9 @@ static void ctf_stream_find_first_losses(struct ctf_stream *s)
 		p->has_begin && p->has_end && p->begin == p->finish;
 
 	uint64_t known = 0;
-	/* Does a file begin with the packet after one that is in the segment
-	 * before, as 'follow' names those of a live session? Stores what was
-	 * discarded until then. */
+	/* 'follow' names a segment of a live session ".after-...", with the
+	 * packet that precedes it and the events discarded until then. If this
+	 * file begins with the packet after that one, take the count. */
 	uint64_t *discarded = &known;
 	const char *name = strrchr(s->path, '/');
 	const char *at = strstr(name ? name : s->path, ".after-");
@@ -853,8 +862,8 @@ static void ctf_stream_keep_counters(struct ctf_stream *s)
 	s->seq = st->role[CTF_PACKET_SEQ];
 }
 
-/* Returns the distance from *b to the next packet, and when it begins; to the
- * end if there is none. Keeps the clock. */
+/* Returns the distance from *b to the next packet and sets *begin to its begin
+ * time; returns the distance to the end if there is none. Keeps the clock. */
 static uint64_t ctf_stream_find_packet(struct ctf_stream *s,
 				       const struct bytes *b, uint64_t from,
 				       uint64_t *begin)
@@ -874,8 +883,8 @@ static uint64_t ctf_stream_find_packet(struct ctf_stream *s,
 	return n;
 }
 
-/* The packet goes beyond the file: either the file was cut, or the packet's
- * size is damaged and another one follows. */
+/* Reads a packet that extends beyond the file: either the file was cut, or the
+ * packet's size is damaged and another packet follows. */
 static void ctf_stream_cut_packet(struct ctf_stream *s, const struct bytes *b)
 {
 	struct ctf_packet *p = &s->packet;
@@ -884,7 +893,7 @@ static void ctf_stream_cut_packet(struct ctf_stream *s, const struct bytes *b)
 	uint64_t begin;
 	uint64_t n = ctf_stream_find_packet(s, b, p->body / 8, &begin);
 
-	/* once more, as searching has read other packets */
+	/* read it again, as the search has read other packets */
 	*s->st.clock = clock;
 	ctf_packet_read(s->schema, &s->st, b, s->has_uuid ? s->uuid : NULL, p);
 	if (n == left) {
@@ -901,8 +910,8 @@ static void ctf_stream_cut_packet(struct ctf_stream *s, const struct bytes *b)
 			  "a packet's size goes beyond the file");
 }
 
-/* Another packet begins in what pads this one: its size is wrong, and it ends
- * there. */
+/* Ends the packet early if another one begins inside its padding: then its size
+ * is wrong. */
 static void ctf_stream_split_packet(struct ctf_stream *s, const struct bytes *b)
 {
 	struct ctf_packet *p = &s->packet;
@@ -917,7 +926,7 @@ static void ctf_stream_split_packet(struct ctf_stream *s, const struct bytes *b)
 		return;
 	uint64_t n = ctf_stream_find_packet(s, &in, (p->end + 7) / 8, &begin);
 
-	/* once more, as searching has read other packets */
+	/* read it again, as the search has read other packets */
 	*s->st.clock = clock;
 	ctf_packet_read(s->schema, &s->st, b, s->has_uuid ? s->uuid : NULL, p);
 	if (n == was.len)
@@ -927,8 +936,8 @@ static void ctf_stream_split_packet(struct ctf_stream *s, const struct bytes *b)
 			  "a packet begins inside another");
 }
 
-/* There is no packet at *b, where the one before leads to: its size may be
- * wrong, so the next is looked for from where its content ends. */
+/* Skips to the next packet if there is none at *b, where the previous one ends:
+ * its size may be wrong, so the search starts at the end of its content. */
 static void ctf_stream_skip_damage(struct ctf_stream *s, const struct bytes *b)
 {
 	const char *why = s->st.why;
@@ -953,6 +962,8 @@ static void ctf_stream_skip_damage(struct ctf_stream *s, const struct bytes *b)
 	s->off += n;
 }
 
+/* Reads the headers of the next packet, in this file or a later one. Returns
+ * false at the end of the stream. */
 static bool ctf_stream_next_packet(struct ctf_stream *s)
 {
 	struct ctf_packet *p = &s->packet;
@@ -996,7 +1007,7 @@ bool ctf_stream_next(struct ctf_stream *s)
 		if (!s->in_packet) {
 			if (!ctf_stream_next_packet(s))
 				return false;
-			/* a packet that another file has, too */
+			/* another file has the same packet */
 			if (ctf_copies_has(ctf, &ctf->file[s->file[s->pos - 1]],
 					   st, p)) {
 				ctf_stream_keep_counters(s);

@@ -1,10 +1,9 @@
-/* boot.c - addresses in a buffer that survived a reboot.
+/* boot.c - moves addresses of a buffer that survived a reboot.
  *
  * When the kernel prints such a buffer, it moves addresses to where the same
- * code is now; raw pages hold the addresses of the last boot. last_boot_info
- * gives the kernel's old address ("ADDRESS\t[kernel]"), and kallsyms its
- * current one. It does not give the current addresses of modules, so those are
- * not moved. */
+ * code is now; raw pages have the addresses of the last boot. last_boot_info
+ * has the kernel's old address ("ADDRESS\t[kernel]"), and kallsyms its current
+ * one. Neither has the current addresses of modules, so those are not moved. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 #define BOOTS_MAX 4096u
 
-/* The text is "INSTANCE:" and then lines. */
+/* The text is "INSTANCE:", followed by lines. */
 void ft_boot_read(struct ft *ft, const char *s)
 {
 	const char *line = strchr(s, ':');

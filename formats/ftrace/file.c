@@ -31,7 +31,8 @@ static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* Names from a capture may contain anything; keep one line one line. */
+	/* names from a capture may have control characters; each would break
+	 * the line */
 	for (char *s = text; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = '?';
@@ -151,6 +152,7 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 	return 0;
 }
 
+/* Prints one page of the dump. Returns 0, or -1 if the output failed. */
 static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 			const struct ft_dump_output *o)
 {
@@ -248,8 +250,8 @@ static bool ft_file6_is_tag(const struct bytes *b, const char *tag)
 	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
 }
 
-/* trace-cmd 2.9 and later write the clock after the table of a buffer: u64
- * size, text. Older ones write zeros up to the first page. */
+/* Skips the clock of a buffer: trace-cmd 2.9 and later write it after the
+ * table, as u64 size and text. Older ones write zeros up to the first page. */
 static void ft_file6_skip_clock(const struct ft *ft, struct bytes *b)
 {
 	struct bytes after = *b;
@@ -261,7 +263,7 @@ static void ft_file6_skip_clock(const struct ft *ft, struct bytes *b)
 		*b = after;
 }
 
-/* Takes the rings of one buffer: {offset, size} of each CPU. */
+/* Reads the table of a buffer: {offset, size} for the ring of each CPU. */
 static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 			  struct err *err)
 {
@@ -273,7 +275,7 @@ static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 		ft_stream_plain(ft, inst, (int32_t)i, off, len);
 	}
 	ft_file6_skip_clock(ft, b);
-	/* The header and the top table are one range. */
+	/* claim the header and the top table as one range */
 	off = ft->inst[inst].section;
 	claims_add(&ft->claims, off, bytes_off(b) - off);
 	return 0;
@@ -293,6 +295,7 @@ static int ft_file6_tag(struct ft *ft, struct bytes *b, struct err *err)
 		      "neither 'options' nor 'flyrecord' here");
 }
 
+/* Reads a file of version 6, up to its rings. Returns 0, or -1 and *err. */
 static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	static const uint16_t parts[] = { FT_HEADER_INFO,   FT_FTRACE_EVENTS,
@@ -336,7 +339,7 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Claims a section that was read, and notes what its contents left. */
+/* Claims a section that was read, and notes the bytes left in it. */
 static void ft_section_claim(struct ft *ft, uint64_t off, const struct bytes *b)
 {
 	struct ft_section s;
@@ -372,9 +375,9 @@ static bool ft_file7_is_meta(uint16_t id)
 	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
 }
 
-/* Takes the options of one section: those of buffers, or all others. Buffers
- * come last since they need the page size. The last option of a section is the
- * offset of the next one, which *next becomes; 0: none. */
+/* Reads the options of one section: those of buffers, or all others. Buffers
+ * come last since they need the page size. The last option of a section has the
+ * offset of the next section, which *next is set to; 0: there is none. */
 static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
 			    uint64_t *next, struct err *err)
 {
@@ -454,6 +457,8 @@ static int ft_file7_option_chain(struct ft *ft, struct err *err)
 
 static void ft_salvage(struct ft *ft);
 
+/* Reads the sections and options of a file of version 7. Returns 0, or -1 and
+ * *err. */
 static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint64_t at = bytes_off(b);
@@ -541,14 +546,15 @@ int ft_file_read(struct ft *ft, struct err *err)
 	ft->subbuf = ft->page_size;
 	if (ft->version >= 7)
 		return ft_file7_read(ft, &b, err);
-	/* what has a length that the file has not is cut, or damaged */
+	/* a length beyond the end of the file: the file is cut or damaged */
 	return ft_file6_read(ft, &b, err)
 		       ? err_while(err, "reading what is in front of the first "
 					"event")
 		       : 0;
 }
 
-/* For each CPU from the next page on: a chunk count and chunks. */
+/* Adds the compressed rings of the CPUs, each from the start of a page: a count
+ * of chunks, and the chunks. */
 static void ft_salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
 			      uint64_t end)
 {
@@ -569,8 +575,8 @@ static void ft_salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
 	}
 }
 
-/* The pages of the CPUs follow each other: the first page whose time is smaller
- * begins the next CPU. */
+/* Adds the plain rings of the CPUs, whose pages follow each other: the next CPU
+ * begins at the first page with a smaller time. */
 static void ft_salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
 			     uint64_t end)
 {
@@ -616,16 +622,16 @@ static void ft_salvage_buffer(struct ft *ft, const struct ft_section *s,
 }
 
 enum ft_salvage_pass {
-	SALVAGE_META,	 /* formats, names, options of the file */
+	SALVAGE_META,	 /* formats, names and options of the file */
 	SALVAGE_NAMED,	 /* buffers that options name */
-	SALVAGE_BUFFERS, /* the other buffers */
+	SALVAGE_BUFFERS, /* all other buffers */
 	SALVAGES,
 };
 
 /* Finds the sections by walking the file from the header on. */
 static void ft_salvage(struct ft *ft)
 {
-	/* All options are read again. */
+	/* all options are read again, so forget what they set */
 	ft->shift = 0;
 	ft->n_stat = ft->n_map = ft->n_maps = 0;
 	ft->stat_buffer = NULL;

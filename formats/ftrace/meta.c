@@ -1,8 +1,8 @@
-/* meta.c - reads what surrounds the pages: the layout of pages, formats of
- * events, kallsyms, names of tasks.
+/* meta.c - reads what a capture has besides pages: the layout of pages, formats
+ * of events, kallsyms, names of tasks.
  *
- * In version 6 these parts follow each other; in version 7 they are sections.
- * The contents are the same. */
+ * In version 6 these parts follow each other; in version 7 they are sections
+ * with the same contents. */
 #include "formats/ftrace/page.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/reader/scan.h"
@@ -17,13 +17,13 @@
 
 /* ---- the text of trace_printk(). Its format or string is in the kernel: pages
  * have the address, printk_formats the text. The text becomes a field of the
- * event, and so does the function that called it, by the capture's kallsyms, so
- * that they are available without the capture too. */
+ * event, and so does the function that called trace_printk(), from the
+ * capture's kallsyms, so that both are available without the capture. */
 
 #define TEXTS_MAX 1000000u
 #define LINE_MAX_LEN 4096
 
-/* Replaces "\n", "\t", "\"" and "\\" of a C string. */
+/* Replaces the escapes \n, \t, \" and \\ of a C string. */
 static void ft_print_unescape(char *s)
 {
 	char *to = s;
@@ -72,7 +72,7 @@ void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 	sort_items(ft->text, ft->n_text, ft_print_compare);
 }
 
-/* Returns the text of a string of the kernel, or NULL. */
+/* Returns the text of a kernel string, or NULL. */
 static const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 {
 	const size_t n = search_where(ft->n_text, i, ft->text[i].addr >= addr);
@@ -81,10 +81,12 @@ static const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 							  : NULL;
 }
 
-/* In the order of kallsyms if they are at one address. */
+/* Sorts by address; symbols with the same address keep the order of
+ * kallsyms. */
 COMPARE_BY(ft_print_compare_symbols, struct tp_symbol, start, name);
 
-/* Symbols of type A are offsets in the areas of CPUs. */
+/* Reads the symbols of kallsyms. Those of type A are skipped: they are offsets
+ * in per-CPU areas. */
 static void ft_print_read_symbols(struct ft *ft)
 {
 	struct kallsyms_text t = { .at = ft->kallsyms,
@@ -105,9 +107,8 @@ static void ft_print_read_symbols(struct ft *ft)
 				.is_code = kallsyms_line_is_code(&line),
 			};
 	}
-	/* Sort the symbols. Those of the kernel itself, which come first, are
-	 * in order already: only the others are sorted, and put between them.
-	 */
+	/* Sort the symbols. Those of the kernel itself come first and in order:
+	 * only those of modules are sorted, and merged in. */
 	struct tp_symbol *all = ft->symbol;
 	const size_t n = ft->n_symbol;
 	size_t from = 1;
@@ -128,9 +129,9 @@ static void ft_print_read_symbols(struct ft *ft)
 				    : put[--rest];
 }
 
-/* Where a symbol ends: where the next one of the kernel, or of its module,
- * begins. Programs of BPF have an end of their own, and the kernel names no
- * module for them. */
+/* Sets the size of a symbol, which ends where the next one of the kernel or of
+ * its module begins. BPF programs have a size of their own, and the kernel
+ * prints no module for them. */
 static void ft_print_end_symbol(struct ft *ft, size_t next,
 				struct tp_symbol *out)
 {
@@ -145,8 +146,9 @@ static void ft_print_end_symbol(struct ft *ft, size_t next,
 		out->size = s->start - out->start;
 }
 
-/* The last symbol has no end. Of several at an address, the kernel and
- * trace-cmd take the first of kallsyms. */
+/* Finds the symbol of an address. The last symbol has no end, so only its first
+ * address counts. Of several symbols at an address, the kernel and trace-cmd
+ * take the first in kallsyms. */
 static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 {
 	struct ft *ft = of;
@@ -164,8 +166,8 @@ static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 		n--;
 	*out = ft->symbol[n];
 	ft_print_end_symbol(ft, next, out);
-	/* a kernel that does not name its data names no address among it by
-	 * the marks between its sections either */
+	/* a kernel without names of its data must not name an address in it by
+	 * the marks between its sections */
 	return out->is_code || ft->names_data;
 }
 
@@ -175,9 +177,9 @@ void ft_print_names(struct ft *ft)
 	ft->tp.symbols_of = ft;
 }
 
-/* The same of what was written to trace_marker_raw: as the kernel prints it
- * (trace_raw_data_print()), not the first four bytes alone as the format says.
- */
+/* Like ft_print_format(), for text written to trace_marker_raw: prints it like
+ * the kernel's trace_raw_data_print(), not only the first four bytes as the
+ * format does. */
 static char *ft_print_raw_format(const char *system, const struct bytes *text)
 {
 	static const char field[] = "\tfield:char buf[];";
@@ -199,7 +201,7 @@ static char *ft_print_raw_format(const char *system, const struct bytes *text)
 }
 
 /* Returns the format with added fields for function and text, which the caller
- * frees, or NULL if the event is not of trace_printk(). */
+ * frees; NULL if the event is not of trace_printk(). */
 static char *ft_print_format(const char *system, const struct bytes *text)
 {
 	const char *s = (const char *)text->pos;
@@ -252,8 +254,8 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		text = ft->printed;
 	}
 	out[at] = ft_print_field(text);
-	/* The name of the function that called trace_printk(), or its address.
-	 */
+	/* Set the name of the function that called trace_printk(), or its
+	 * address. */
 	static const struct tp_conversion name = { .letter = 's' };
 	struct text_out o = { .buf = ft->function,
 			      .size = sizeof(ft->function) };
@@ -268,7 +270,7 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 
 COMPARE_BY(ft_names_compare, struct ft_cmd, tid);
 
-/* Takes lines "PID NAME". */
+/* Lines are "PID NAME". */
 void ft_names_read(struct ft *ft, const struct bytes *text)
 {
 	struct scan s = scan_of(text->pos, bytes_left(text));
@@ -277,7 +279,7 @@ void ft_names_read(struct ft *ft, const struct bytes *text)
 		struct scan line = scan_line(&s);
 		int32_t tid;
 
-		/* <...> means that the kernel did not know the name either. */
+		/* <...>: the kernel did not know the name either */
 		if (!scan_i32(&line, &tid) || !scan_take(&line, " ") ||
 		    scan_is(line, "<...>"))
 			continue;
@@ -289,7 +291,8 @@ void ft_names_read(struct ft *ft, const struct bytes *text)
 	sort_items(ft->cmd, ft->n_cmd, ft_names_compare);
 }
 
-/* The kernel lists threads in the order of their ids. */
+/* The kernel lists threads in the order of their ids; other lines are
+ * dropped. */
 void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 {
 	if (tgid <= 0 || (ft->n_tgid && ft->tgid[ft->n_tgid - 1].tid >= tid))
@@ -312,17 +315,17 @@ const char *ft_name_of(const struct ft *ft, int32_t tid)
 	return n < ft->n_cmd && ft->cmd[n].tid == tid ? ft->cmd[n].name : NULL;
 }
 
-/* Such a name becomes a field NAME_name of the event and stands in its text, as
- * what is added to the events of trace_printk(): so that it is available
- * without the capture too. */
+/* The name of an address becomes a field NAME_name of the event and is in its
+ * text, like the fields of trace_printk(), so that it is available without the
+ * capture. */
 
 #define ADDED_FIELD                                                            \
 	"\tfield:__data_loc char[] %.*s_name;\toffset:%u;\tsize:4;\t"          \
 	"signed:0;\n"
-#define ADDED_MOST 64 /* bytes of a field's name */
-#define ARGS_MOST 32  /* of a print fmt */
-/* Letters of conversions by the last digit of an added field's offset; a
- * quotation mark: a string */
+#define ADDED_MOST 64 /* the longest name of such a field, in bytes */
+#define ARGS_MOST 32  /* the most arguments of a print format */
+/* The letters of conversions, indexed by the last digit of an added field's
+ * offset; a quotation mark: a string */
 #define SYMBOL_KINDS "sSfF\""
 
 struct added {
@@ -330,9 +333,9 @@ struct added {
 	char letter;
 };
 
-/* A print fmt that is being copied with its names. */
+/* A print format that is being copied with added names. */
 struct symbols_text {
-	const char *fields; /* from here on up to the print fmt */
+	const char *fields; /* from here to the print format */
 	size_t n_fields;
 	struct added added[FT_SYMBOLS];
 	size_t n;
@@ -346,7 +349,8 @@ static void symbols_put(struct symbols_text *st, const char *s, size_t n)
 	st->len += n;
 }
 
-/* Returns where the string that begins behind a quote ends; NULL: nowhere. */
+/* Returns the end of a string, from after its first quote; NULL if it has
+ * none. */
 static const char *symbols_string_end(const char *s)
 {
 	for (; *s && *s != '"'; s++)
@@ -356,7 +360,7 @@ static const char *symbols_string_end(const char *s)
 }
 
 /* Returns the end of an argument: a comma outside of brackets and strings, or
- * the end of the line. NULL: a string has no end. */
+ * the end of the line. Returns NULL if a string has no end. */
 static const char *symbols_argument_end(const char *s)
 {
 	int depth = 0;
@@ -373,7 +377,8 @@ static const char *symbols_argument_end(const char *s)
 	return s;
 }
 
-/* Is the argument a field alone, cast or not? Then *name is it. */
+/* Returns whether the argument is only a field, cast or not, and sets *name to
+ * the field. */
 static bool symbols_is_field(struct scan arg, struct scan *name)
 {
 	static const char *const casts[] = { "(void *)", "(const void *)",
@@ -395,7 +400,8 @@ static bool symbols_is_field(struct scan arg, struct scan *name)
 	return name->n && name->n < ADDED_MOST && !arg.n;
 }
 
-/* Is there a field of that name, after that type? */
+/* Returns whether the format declares a field `name` followed by `more`, with
+ * that type. */
 static bool symbols_declares(const struct symbols_text *st, const char *type,
 			     struct scan name, const char *more)
 {
@@ -406,8 +412,8 @@ static bool symbols_declares(const struct symbols_text *st, const char *type,
 	return memmem(st->fields, st->n_fields, word, (size_t)n);
 }
 
-/* Returns the kind of name that the text has in place of an address: 's', 'S',
- * 'f' or 'F' as the letter after %p, '"' for a string, 0 for none. */
+/* Returns what the text has in place of an address: 's', 'S', 'f' or 'F' for a
+ * name as after %p, '"' for a string, 0 for nothing. */
 static char symbols_letter(const struct symbols_text *st, const char *end,
 			   const struct tp_conversion *c, struct scan name)
 {
@@ -433,8 +439,8 @@ static bool symbols_add(struct symbols_text *st, struct scan name, char letter)
 	return true;
 }
 
-/* Takes the arguments after the string. Returns their number, -1 if they are
- * not understood. */
+/* Splits the arguments after the string. Returns their number, or -1 if they
+ * are not understood. */
 static int symbols_arguments(const char *s, struct scan *args)
 {
 	int n = 0;
@@ -450,10 +456,10 @@ static int symbols_arguments(const char *s, struct scan *args)
 	return !*s || *s == '\n' ? n : -1;
 }
 
-/* Makes the new print fmt, without the line feed at its end: copies the string,
- * then the arguments. Where a field has got a name, its conversion becomes %s,
- * and its argument that name. Returns false if the text is not understood, or
- * no field got a name. */
+/* Makes the new print format, without the final line feed: copies the string,
+ * then the arguments. The conversion of a field with a name becomes %s, and its
+ * argument the name. Returns false if the text is not understood, or no field
+ * gets a name. */
 static bool symbols_print(struct symbols_text *st, const char *string)
 {
 	struct scan args[ARGS_MOST];
@@ -502,7 +508,7 @@ static bool symbols_print(struct symbols_text *st, const char *string)
 }
 
 /* Returns the format with an added field for each of these names, which the
- * caller frees, or NULL if it needs none. */
+ * caller frees; NULL if it needs none. */
 static char *ft_symbols_format(const struct bytes *text)
 {
 	static const char head[] = "\nprint fmt: \"";
@@ -512,7 +518,7 @@ static char *ft_symbols_format(const struct bytes *text)
 
 	if (!print)
 		return NULL;
-	/* with a final 0, which tp_conversion() needs */
+	/* NUL-terminated, as tp_conversion() requires */
 	const char *recorded = print + sizeof(head) - 2;
 	size_t rest = n - (size_t)(print - s) - (sizeof(head) - 1);
 	char *copy OWNED = mem_new(rest + 1, 1);
@@ -545,7 +551,7 @@ static char *ft_symbols_format(const struct bytes *text)
 	return out;
 }
 
-/* The field of which a field of that offset has the name. */
+/* Returns the index of the field whose name is in the added field i, or -1. */
 static int symbols_source(const struct tp_format *fmt, size_t i)
 {
 	char name[ADDED_MOST];
@@ -558,7 +564,8 @@ static int symbols_source(const struct tp_format *fmt, size_t i)
 	return tp_field_index(fmt, name);
 }
 
-/* The text of the address in the n-th added field. */
+/* Returns the text of the address in the n-th added field, cached by
+ * address. */
 static const struct ft_symbol_text *symbols_text_of(struct ft *ft, uint32_t n,
 						    char letter, uint64_t addr)
 {
@@ -623,8 +630,9 @@ static bool ft_meta_find_line(const struct bytes *b, const char *key,
 	return true;
 }
 
-/* The kernel's description of its pages: the width of 'commit' (the kernel's
- * long; the file header has the recorder's long), and the size of a page. */
+/* Reads the kernel's description of its pages: the width of 'commit', which is
+ * the kernel's long (the file header has the recorder's), and the size of a
+ * page. */
 void ft_header_page_read(struct ft *ft, const struct bytes *text)
 {
 	const char *s, *end;
@@ -686,7 +694,7 @@ static bool ft_meta_parse_format(struct ft *ft, const char *system,
 	return tp_format_parse(&ft->arena, system, &b, &t->fmt);
 }
 
-/* What an event means to the reader, and the fields that tell it. */
+/* The meaning of an event to the reader, and the fields that it needs. */
 
 struct ft_defer_row {
 	const char *system, *name;
@@ -694,7 +702,7 @@ struct ft_defer_row {
 	const char *at, *size, *inodes, *dev;
 };
 
-/* `at` is the field that the event must have; the others may be NULL. */
+/* The event must have the field `at`; the others may be NULL. */
 static const struct ft_defer_row rows[] = {
 	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE, "cookie", NULL, NULL,
 	  NULL },
@@ -756,7 +764,7 @@ static void ft_role_task_parts(struct ft_type *t)
 	t->part.state = tp_field_index(&t->fmt, f->extra);
 }
 
-/* Sets role and part of a type from its format. */
+/* Sets the role and the parts of a type from its format. */
 static void ft_role_find(struct ft_type *t)
 {
 	const char *name = t->fmt.name ? t->fmt.name : "";
@@ -820,10 +828,10 @@ static int ft_meta_take_formats(struct ft *ft, const char *system,
 }
 
 /* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4.
- * trace-cmd (seen with 3.1) asks a file of the kernel for its size, then copies
- * it; threads get other names in between. Version 7 puts the text into a
- * section: *text has its whole lines, also if this returns -1, for a text cut
- * in a line or a size that is off by half. */
+ * trace-cmd (seen with 3.1) asks for the size of a kernel file and then copies
+ * it; the names of threads change in between. In version 7 the text is a
+ * section: *text gets its whole lines even if this returns -1, because the text
+ * is cut within a line or its size is off by half. */
 static int ft_meta_take_text(const struct ft *ft, struct bytes *b, bool wide,
 			     struct bytes *text, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* open.c - opens and closes ftrace's binary captures; their row in the table
- * of formats. */
+/* open.c - opens and closes ftrace's binary captures, and defines ft_ops, their
+ * row in the table of formats. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -26,9 +26,10 @@
  * after a name and a hyphen or a dot. Formats: events/SYSTEM/NAME/format, or
  * [SYSTEM-]NAME.format. Next to them, with or without .txt: header_page,
  * trace_clock, saved_cmdlines, saved_tgids, osrelease, hostname and arch (of
- * /proc/sys/kernel), kallsyms, and stats next to the pages. More folders
- * per_cpu are of other instances: rings of their own, of the same events. Pages
- * do not record their byte order: it is the one in which they can be walked. */
+ * /proc/sys/kernel), kallsyms, and stats next to the pages. Further folders
+ * per_cpu belong to other instances, which have other rings and the same
+ * events. Pages do not record their byte order: it is the one in which their
+ * entries can be read. */
 
 #define DEPTH_MAX 4
 #define ENTRIES_MAX 200000
@@ -45,11 +46,11 @@ struct ft_dir_state {
 	size_t entries;
 	struct ft_raw *raw;
 	size_t n, cap;
-	char **folder; /* of instances: what is before "/per_cpu/" */
+	char **folder; /* of instances: the path before "/per_cpu/" */
 	size_t n_folder, cap_folder;
-	bool no_pages; /* take only files that describe pages */
+	bool no_pages; /* read only files that describe pages */
 	struct err *err;
-	bool failed; /* pages cannot be read; *err says why */
+	bool failed; /* pages cannot be read; *err has the reason */
 };
 
 /* Returns N if s is "cpuN" followed by `end`, otherwise -1. */
@@ -75,8 +76,8 @@ static int32_t ft_dir_cpu_in_name(const char *name, const char *end)
 	return cpu;
 }
 
-/* Returns the CPU of a file of pages by its name. trace-cmd leaves
- * trace.dat.cpu3 where it was stopped before it made the trace.dat. */
+/* Returns the CPU in the name of a file of pages, or -1. trace-cmd leaves
+ * trace.dat.cpu3 if it is stopped before it makes the trace.dat. */
 static int32_t ft_dir_page_cpu(const char *name)
 {
 	int32_t cpu = ft_dir_cpu_in_name(name, ".raw");
@@ -94,8 +95,8 @@ static bool ft_dir_open_file(struct input *in, const char *path)
 	       !input_open(in, path, NULL, NULL);
 }
 
-/* The same, or of tracefs itself, whose files have size 0. Its rings are not
- * read. */
+/* Like ft_dir_open_file(), and opens files of tracefs itself, which have size
+ * 0. The rings in tracefs are not read. */
 static bool ft_dir_open_small(struct input *in, const char *path)
 {
 	struct stat st;
@@ -133,6 +134,7 @@ static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
 	return false;
 }
 
+/* Reads a file with the format of an event. */
 static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 			       const char *name)
 {
@@ -144,7 +146,8 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 		return;
 	bytes_init(&b, in.data, in.len, in.path, 0, false);
 	if (!strcmp(name, "format")) {
-		/* Set the system from a path ".../SYSTEM/NAME/format". */
+		/* The path is ".../SYSTEM/NAME/format": take the system from
+		 * it. */
 		size_t size = sizeof(system);
 		const char *end = path + strlen(path);
 
@@ -157,9 +160,9 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 			from--;
 		snprintf(system, size, "%.*s", (int)(end - from), from);
 	} else {
-		/* Set the system of a format that is not in a folder: from its
-		 * name "SYSTEM-NAME.format", from its id, or from names of
-		 * kernel events. */
+		/* The format is not in such a folder: take the system from a
+		 * name "SYSTEM-NAME.format", from the id, or from known names
+		 * of kernel events. */
 		size_t size = sizeof(system);
 		const char *dash = strchr(name, '-');
 		uint32_t id = OWN_IDS;
@@ -187,7 +190,7 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 	input_close(&in);
 }
 
-/* Returns the CPU of the folder cpu3 that a file is in, otherwise -1. */
+/* Returns the CPU of the folder "cpu3" that contains the file, otherwise -1. */
 static int32_t ft_dir_cpu_of_folder(const char *path)
 {
 	const char *dir = strrchr(path, '/');
@@ -200,8 +203,8 @@ static int32_t ft_dir_cpu_of_folder(const char *path)
 	return ft_dir_cpu(folder, "");
 }
 
-/* Returns the number of the instance that a file is of; the first is the top
- * one, whose folder is the capture's. */
+/* Returns the number of the instance that a file belongs to, which is added if
+ * it is new; 0 is the top one, whose folder is the capture's. */
 static uint32_t ft_dir_instance(struct ft_dir_state *w, const char *path)
 {
 	const char *end = strstr(path, "/per_cpu/");
@@ -222,7 +225,7 @@ static uint32_t ft_dir_instance(struct ft_dir_state *w, const char *path)
 	return (uint32_t)(i < FOLDERS_MAX ? i : 0);
 }
 
-/* Returns true if the pages of the same CPU are next to the file. */
+/* Returns true if the pages of the same CPU are next to this stats file. */
 static bool ft_dir_has_pages(const char *path)
 {
 	char raw[PATH_SIZE];
@@ -234,12 +237,12 @@ static bool ft_dir_has_pages(const char *path)
 		 own ? "trace_pipe_raw" : "raw");
 	if (own || !stat(raw, &st))
 		return !stat(raw, &st);
-	/* "cpu3" next to "cpu3.stats" */
+	/* "cpu3" belongs to "cpu3.stats" */
 	snprintf(raw, sizeof(raw), "%.*s", (int)(end - path - 1), path);
 	return !stat(raw, &st);
 }
 
-/* Takes "stats" in a folder cpuN, or "cpuN.stats". */
+/* Reads "stats" in a folder cpuN, or "cpuN.stats". */
 static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 			      const char *name)
 {
@@ -284,7 +287,7 @@ static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 		return;
 	else if (ft_dir_page_cpu(name) >= 0 ||
 		 !strcmp(name, "trace_pipe_raw")) {
-		/* Pages are of any length. */
+		/* files of pages may have any length */
 		struct ft_raw raw = { .cpu = ft_dir_page_cpu(name) };
 		struct stat st;
 
@@ -301,6 +304,7 @@ static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 		ft_dir_take_stats(w, path, name);
 }
 
+/* Reads all files below a folder, to DEPTH_MAX. */
 static void ft_dir_walk(struct ft_dir_state *w, const char *dir, int depth)
 {
 	DIR *d = opendir(dir);
@@ -337,8 +341,8 @@ static void ft_dir_set_order(struct ft *ft, bool big)
 	ft->src.info.big_endian = big;
 }
 
-/* Returns the number of entries in the first pages that can be walked to their
- * end in this byte order. */
+/* Returns the number of entries in those of the first pages that can be read to
+ * their end in this byte order. */
 static uint64_t ft_dir_count_entries(struct ft *ft, bool big)
 {
 	uint64_t good = 0;
@@ -389,7 +393,7 @@ static void ft_dir_take_clock(struct ft *ft, const struct bytes *b)
 static const char *ft_dir_first_line(struct ft *ft, const struct bytes *b)
 {
 	struct scan s = scan_of(b->pos, bytes_left(b));
-	char line[65]; /* no host name of Linux is longer */
+	char line[65]; /* host names of Linux have up to 64 bytes */
 
 	snprintf(line, sizeof(line), "%.*s", (int)scan_line(&s).n,
 		 (const char *)b->pos);
@@ -418,6 +422,7 @@ static void ft_dir_take_softirqs(struct ft *ft, const struct bytes *b)
 		!strcmp(ft_dir_first_line(ft, b), NO_PACKETS_FILTER);
 }
 
+/* Reads a file that describes the machine or the pages, by its name. */
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
 	static const struct {
@@ -447,7 +452,8 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		}
 }
 
-/* A file, or a folder cpuN with trace_pipe_raw in it. */
+/* Returns whether `name` is a file, or a folder cpuN with trace_pipe_raw in
+ * it. */
 static bool ft_dir_is_pages(const char *dir, const char *name)
 {
 	char path[PATH_SIZE];
@@ -480,8 +486,8 @@ static bool ft_dir_probe(const char *path)
 	return found;
 }
 
-/* Returns how many CPUs there are: the kernel numbers them from 0. -1: the
- * pages of one at least were not copied. */
+/* Returns the number of CPUs, or -1 if pages of one are missing: the kernel
+ * numbers CPUs from 0. */
 static int32_t ft_dir_count_cpus(const struct ft_dir_state *w)
 {
 	int32_t n = 0;
@@ -512,7 +518,7 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	sort_items(w.raw, w.n, ft_dir_compare_cpus);
 	ft->raw = w.raw;
 	ft->n_raw = w.n;
-	/* without names: what an instance has is as if one ring had it */
+	/* without names: the instance counts as if it had one ring */
 	for (size_t i = 0; i < w.n_folder; i++) {
 		ft_instance_add(ft, "", NULL, 0, ft->subbuf);
 		free(w.folder[i]);
@@ -552,8 +558,8 @@ static int ft_probe(const char *path, const void *head, size_t n)
 									  : 0;
 }
 
-/* Times with an offset are on no clock of the kernel: DATE makes them
- * wall-clock time, and OFFSET comes from the user. */
+/* Sets the capture's clock. Times with an offset are on no clock of the kernel:
+ * DATE makes them wall-clock time, and OFFSET comes from the user. */
 static void ft_set_clock(struct ft *ft)
 {
 	struct source_info *info = &ft->src.info;
@@ -563,7 +569,7 @@ static void ft_set_clock(struct ft *ft)
 		info->tsc = (struct tsc_conv){ 0, ft->mult,
 					       (uint16_t)ft->mult_shift };
 	/* Counts and cycles are read as if they were nanoseconds, which keeps
-	 * their order; whoever reads a length must know it. */
+	 * their order; a note warns readers of durations. */
 	static const struct {
 		const char *clock, *cure;
 	} ticks[] = {
@@ -660,8 +666,8 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 	ft_print_names(ft);
 	info->kallsyms = ft->kallsyms;
 	info->kallsyms_len = ft->kallsyms_len;
-	/* Note the buffers for `info`. The capture's clock is that of the top
-	 * buffer. */
+	/* Note the buffers, for `backstitch info`. The capture's clock is that
+	 * of the top buffer. */
 	char detail[256];
 
 	for (size_t i = 0; i < ft->n_inst; i++) {
@@ -687,8 +693,8 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 	return &ft->src;
 }
 
-/* Returns the type of a payload. The sample's event says the same, but next()
- * may be adding events. */
+/* Returns the type of a payload by the id in it, as next() may be adding events
+ * in another thread. */
 static const struct ft_type *ft_type_of_payload(const struct ft *ft,
 						const struct rec_sample *s)
 {
@@ -700,7 +706,8 @@ static const struct ft_type *ft_type_of_payload(const struct ft *ft,
 						     : NULL;
 }
 
-/* Packed rings are unpacked into windows, which move. */
+/* Returns whether next() and decode() may run in another thread: not with
+ * compressed rings, whose windows move. */
 static bool ft_apart(const struct source *src)
 {
 	const struct ft *ft = (const struct ft *)src;

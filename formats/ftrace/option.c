@@ -13,7 +13,7 @@
 #include "stitch/base/saturate.h"
 #include "stitch/user_mask.h"
 
-/* ---- which sections of a trace.dat need no table that names them */
+/* ---- finds the sections of a trace.dat that no table names */
 
 int ft_section_head(const struct ft *ft, uint64_t off, struct ft_section *s,
 		    struct err *err)
@@ -30,8 +30,8 @@ int ft_section_head(const struct ft *ft, uint64_t off, struct ft_section *s,
 	return 0;
 }
 
-/* Returns the end of the sections that begin at off: of kinds that no option
- * has to name, such as the table of strings. */
+/* Returns the end of the sections from off on whose kinds no option has to
+ * name, such as the table of strings. */
 static uint64_t ft_claims_skip_unnamed(void *arg, uint64_t off, uint64_t end)
 {
 	const struct ft *ft = arg;
@@ -55,10 +55,11 @@ void ft_claims_check(struct ft *ft)
 
 #define STATS_MAX 65536u
 #define INSTANCES_MAX 4096u
-/* An instance is a folder of tracefs: its name has up to 255 bytes. */
+/* Room for the name of an instance: it is a folder of tracefs, with up to 255
+ * bytes. */
 #define NAME_SIZE 256
 
-/* Reads as much as is a number: "0x5f3c", "-17", "12". */
+/* Returns the number at the start of s: "0x5f3c", "-17", "12". */
 static int64_t ft_option_int(const char *s)
 {
 	bool minus = false;
@@ -99,7 +100,7 @@ static void ft_option_clock(struct ft *ft, const char *s)
 		ft->src.info.clock = arena_strndup(&ft->arena, name.p, name.n);
 }
 
-/* Takes "Linux HOST RELEASE MACHINE". */
+/* Reads "Linux HOST RELEASE MACHINE". */
 static void ft_option_uname(struct ft *ft, char *rest)
 {
 	const char **const to[] = { NULL, &ft->src.info.host,
@@ -116,8 +117,8 @@ static void ft_option_uname(struct ft *ft, char *rest)
 
 static void ft_option_stat(struct ft *ft, const char *s)
 {
-	/* trace-cmd writes a heading, then one option for each CPU of that
-	 * buffer. */
+	/* trace-cmd writes a heading, then one option for each CPU of the
+	 * buffer in the heading. */
 	if (!strncmp(s, "\nBuffer: ", 9))
 		ft->stat_buffer =
 			arena_strndup(&ft->arena, s + 9, strcspn(s + 9, "\n"));
@@ -156,8 +157,9 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 	return (uint32_t)ft->n_inst++;
 }
 
-/* The section must end where its last ring ends. trace-cmd 3.1 does not include
- * the count of chunks in the length of a compressed ring. */
+/* Notes damage if a section does not end where its last ring ends. trace-cmd
+ * 3.1 does not include the count of chunks in the length of a compressed
+ * ring. */
 static void ft_option_check_section(struct ft *ft, const struct ft_section *s,
 				    uint64_t end)
 {
@@ -171,8 +173,8 @@ static void ft_option_check_section(struct ft *ft, const struct ft_section *s,
 				   s->size, end - off);
 }
 
-/* Takes a buffer with a ring per CPU. The section says whether the rings are
- * compressed. */
+/* Reads a buffer with a ring for each CPU. The flags of its section show
+ * whether the rings are compressed. */
 static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name, *clock;
@@ -214,8 +216,8 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* In version 6, the option gives the offset of a table like the top buffer's.
- */
+/* Reads a buffer of version 6: the option has the offset of a table like the
+ * top buffer's. */
 static int ft_option_buffer6(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name;
@@ -247,7 +249,7 @@ static int ft_option_cpu_count(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Notes options that are not read, or that only inform. */
+/* Notes options that are not read, or that are only information. */
 static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 {
 	const char *name = "";
@@ -271,7 +273,7 @@ static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 
 int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
-	/* that of most; it may lack its final 0 */
+	/* most options are a text, which may lack its NUL */
 	char *text OWNED =
 		mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 	int rc = 0;

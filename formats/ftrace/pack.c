@@ -1,8 +1,9 @@
 /* pack.c - the bytes of streams: plain in the file, or compressed in chunks
- * that are unpacked when they are needed.
+ * that are unpacked when needed.
  *
- * Each stream keeps a few unpacked chunks: the one being walked, the one being
- * decoded, and their neighbours. All together keep at most WIN_MAX bytes. */
+ * Each stream keeps a few unpacked chunks: the one being read ahead, the one
+ * being decoded, and their neighbours. All together take at most WIN_MAX
+ * bytes. */
 #include "formats/ftrace/pack.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@
 static int ft_unpack_zstd(const struct bytes *b, void *out, size_t len,
 			  struct err *err)
 {
-	/* without memory the program ends: it is no damage of the capture */
+	/* without memory the program ends: that is not damage of the capture */
 	ZSTD_DCtx *d = mem_must(ZSTD_createDCtx());
 	size_t got = ZSTD_decompressDCtx(d, out, len, b->pos, bytes_left(b));
 
@@ -86,9 +87,9 @@ static struct ft_stream *ft_stream_add(struct ft *ft, uint32_t instance,
 	return s;
 }
 
-/* Returns how many of len bytes at off the file has; notes the rest as damage.
- * Rings must not overlap: a small file with many overlapping rings could take
- * hours. */
+/* Returns how many of the len bytes at off are in the file, and notes the rest
+ * as damage. Rings must not overlap: a small file with many overlapping rings
+ * could take hours. */
 static uint64_t ft_stream_cut(struct ft *ft, uint64_t off, uint64_t len)
 {
 	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
@@ -111,8 +112,8 @@ static uint64_t ft_stream_cut(struct ft *ft, uint64_t off, uint64_t len)
 	return have;
 }
 
-/* Adds a stream of len bytes at off. Returns NULL if there is none. *have
- * becomes the number of bytes that the file has. */
+/* Adds a stream of len bytes at off and returns it, or NULL if the file has
+ * none of them. *have is set to the number of bytes in the file. */
 static struct ft_stream *ft_stream_begin(struct ft *ft, uint32_t instance,
 					 int32_t cpu, uint64_t off,
 					 uint64_t len, uint64_t *have)
@@ -145,8 +146,8 @@ void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 	s->len = in->len;
 }
 
-/* Takes one chunk {packed size, size, data}. Returns false if it is cut short.
- */
+/* Adds one chunk {packed size, size, data} to a stream. Returns false if it is
+ * incomplete. */
 static bool ft_stream_take_chunk(struct ft *ft, struct ft_stream *s,
 				 struct bytes *b, struct err *err)
 {
@@ -182,7 +183,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 
 	if (!s)
 		return;
-	/* trace-cmd 3.1 does not include the count itself in the length. */
+	/* trace-cmd 3.1 does not include the count of chunks in the length */
 	uint64_t most = ft->in.len - off;
 
 	bytes_init(&b, ft->in.data + off, most < len + 4 ? most : len + 4,
@@ -192,9 +193,8 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 	for (uint32_t i = 0; good && i < n; i++)
 		good = ft_stream_take_chunk(ft, s, &b, &why);
 	if (good) {
-		/* The chunks must end where the ring ends. trace-cmd 3.1 does
-		 * not include the 4 bytes of their count in the length of the
-		 * ring. */
+		/* the chunks must end where the ring ends, give or take that
+		 * count */
 		uint64_t used = bytes_off(&b) - off;
 
 		good = used == len || used == len + 4;
@@ -206,7 +206,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 			       used, len);
 	}
 	claims_add(&ft->claims, off, bytes_off(&b) - off);
-	/* A ring that the file cuts short was noted above. */
+	/* a ring that extends beyond the file was noted before */
 	if (!good && have == len)
 		reader_damage(&ft->src, "chunk", bytes_off(&b), bytes_left(&b),
 			      &why);
@@ -225,8 +225,8 @@ static void ft_window_drop(struct ft *ft, struct ft_win *w)
 	*w = (struct ft_win){ 0 };
 }
 
-/* Returns the least recently used window of all streams except `not`, or NULL.
- */
+/* Returns the least recently used window with memory, of all streams except
+ * `not`, or NULL. */
 static struct ft_win *ft_window_oldest(struct ft *ft,
 				       const struct ft_stream * not )
 {
@@ -243,8 +243,8 @@ static struct ft_win *ft_window_oldest(struct ft *ft,
 	return old;
 }
 
-/* Returns the index of the chunk that holds place: the last one that begins at
- * or before it. */
+/* Returns the index of the chunk that contains place: the last one that begins
+ * at or before it. */
 static size_t ft_chunk_index(const struct ft_stream *s, uint64_t place)
 {
 	size_t i = search_where(s->n_chunk, k, s->chunk[k].at > place);
@@ -252,6 +252,8 @@ static size_t ft_chunk_index(const struct ft_stream *s, uint64_t place)
 	return i ? i - 1 : 0;
 }
 
+/* Unpacks chunk i into the window, with memory of an old one if too much is in
+ * use. Returns 0, or -1 and *err. */
 static int ft_window_load(struct ft *ft, struct ft_stream *s, struct ft_win *w,
 			  size_t i, struct err *err)
 {
@@ -279,7 +281,8 @@ static int ft_window_load(struct ft *ft, struct ft_stream *s, struct ft_win *w,
 	return 0;
 }
 
-/* Returns the window that holds place, or FT_WINS if none does. */
+/* Returns the index of the window that contains place, or FT_WINS if none
+ * does. */
 static size_t ft_window_find(const struct ft_stream *s, uint64_t place)
 {
 	for (size_t i = 0; i < FT_WINS; i++) {

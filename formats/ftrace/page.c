@@ -1,5 +1,5 @@
 /* page.c - reads the kernel's ring-buffer pages (kernel/trace/ring_buffer.c):
- * entries with their times, and marks of lost entries. */
+ * entries with their times, and the marks of lost entries. */
 #include "formats/ftrace/page.h"
 
 #include <inttypes.h>
@@ -9,27 +9,27 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* ---- compares the length of an entry with what its format describes.
+/* ---- compares the length of an entry with its format.
  *
- * The length is what leads from one entry to the next: one that is too long
- * hides the entries after it, one that is too short makes entries of the
- * rest. */
+ * The length leads from one entry to the next: one that is too long hides the
+ * entries after it, and one that is too short turns the rest into false
+ * entries. */
 
-/* Linux 6.12.117 has the times of a call in the struct that an entry copies,
- * and still room for both after it, which it does not write
+/* Linux 6.12.117 has the times of a call in the struct that it copies to the
+ * entry, and still reserves room for both after it, which it does not write
  * (kernel/trace/trace_entries.h, funcgraph_exit). */
 #define FT_TIMES_AGAIN 16
 
-/* Whether an entry may go on after the bytes that this field describes.
+/* Returns whether an entry may be longer than this field makes it.
  *
  * The kernel measures the strings and arrays of a probe before it copies them.
- * Where the copy fails, the entry keeps the bytes that were reserved
+ * If the copy fails, the entry keeps the reserved bytes
  * (kernel/trace/trace_probe_tmpl.h, store_trace_args()); the same holds for
  * strings of system calls (kernel/trace/trace_syscalls.c).
  *
- * Of a synthetic event each string of fixed size takes STR_VAR_LEN_MAX bytes,
- * whatever its size says (kernel/trace/trace_events_synth.c), which nothing
- * shows of the last one. */
+ * In a synthetic event each string of fixed size takes STR_VAR_LEN_MAX bytes,
+ * whatever its size field says (kernel/trace/trace_events_synth.c), and for the
+ * last string nothing shows it. */
 static bool ft_entry_may_be_longer(const struct tp_format *fmt,
 				   const struct tp_field *f)
 {
@@ -114,7 +114,7 @@ static uint64_t ft_refs_event_hash(uint32_t instance, uint16_t id)
 	return hash_u64((uint64_t)instance << 16 | id);
 }
 
-/* If several buffers record an event, it is a different event in each. */
+/* An event that several buffers record is a separate event in each. */
 uint32_t ft_event_peek(struct ft *ft, uint32_t instance, uint16_t id)
 {
 	uint32_t i;
@@ -167,17 +167,18 @@ uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 	return (uint32_t)ft->n_event - 1;
 }
 
-/* During the recording, trace-cmd measures the difference between the clock of
- * each CPU of a guest and the host's clock (option TIME_SHIFT of the guest's
- * file). As in trace-cmd, it is used when the host's file is read together with
- * the guest's: the option names the host's TRACEID. */
+/* ---- times of a guest. During the recording, trace-cmd measures the
+ * difference between the clock of each CPU of a guest and the host's clock
+ * (option TIME_SHIFT of the guest's file). As in trace-cmd, it is used when the
+ * host's file is read together with the guest's: the option has the host's
+ * TRACEID. */
 
 #define SAMPLES_MAX 1000000u
 #define INTERPOLATE 1u
 
 COMPARE_BY(ft_sync_compare, struct ft_sample, time);
 
-/* Older recorders write no fractions. */
+/* Reads the fractions, if there are any: older recorders write none. */
 static void ft_sync_take_fractions(struct ft *ft, struct bytes *b)
 {
 	for (size_t c = 0; c < ft->n_sync; c++)
@@ -238,6 +239,7 @@ void ft_sync_release(struct ft *ft)
 	ft->n_sync = 0;
 }
 
+/* Returns the offset at time t, between the samples a and the one after it. */
 static uint64_t ft_sync_interpolate(const struct ft_sample *a,
 				    const struct ft_sample *b, uint64_t t)
 {
@@ -250,7 +252,8 @@ static uint64_t ft_sync_interpolate(const struct ft_sample *a,
 
 	if (!delta)
 		return a->offset;
-	/* half of delta is added, and what is left rounded towards 0 */
+	/* half of delta is added before the division; the result rounds towards
+	 * 0 */
 	if (!minus)
 		return a->offset + wide_div(wide_add(by, delta / 2), delta);
 	if (!by.hi && by.lo < delta / 2)
@@ -296,14 +299,16 @@ void ft_sync_pair(struct ft *guest, const struct ft *host)
 	reader_note(&guest->src, "machine", detail);
 }
 
-#define LOST ((uint64_t)1 << 31)	/* entries before this page were lost */
-#define LOST_STORED ((uint64_t)1 << 30) /* their number follows the data */
+#define LOST ((uint64_t)1 << 31) /* the number follows the data */
+#define LOST_STORED                                                            \
+	((uint64_t)1 << 30) /* their number is stored after the data */
 #define LENGTH_MASK (((uint64_t)1 << 30) - 1)
 
 #define STAMP_BITS 59
 
-/* ring_buffer_read_page() fills the rest of a page with zeros: the first byte
- * is one, and each other equals the one before it. */
+/* Returns whether these bytes are more than filling. ring_buffer_read_page()
+ * fills the rest of a page with zeros: the first byte is zero, and each other
+ * equals the one before it. */
 static bool ft_page_has_data(const struct bytes *b)
 {
 	size_t n = bytes_left(b);
@@ -340,8 +345,8 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 
 int ft_page_check_end(const struct ft_page *pg, struct err *err)
 {
-	/* Padding to the end of a page has 8 bytes at most; the last 4 of them
-	 * may hold anything. */
+	/* padding at the end of a page has at most 8 bytes, the last 4 of which
+	 * may be anything */
 	if (!pg->unread &&
 	    (bytes_left(&pg->b) <= 4 || !ft_page_has_data(&pg->b)))
 		return 0;
@@ -362,7 +367,7 @@ int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 	return bytes_take(&b, left, &pg->b, err);
 }
 
-/* Takes the word before each entry. The order of its bit fields depends on the
+/* Takes the word before an entry. The order of its bit fields depends on the
  * byte order. */
 static int ft_page_take_word(const struct ft *ft, struct bytes *b,
 			     uint32_t *type, uint32_t *delta, struct err *err)
@@ -376,7 +381,7 @@ static int ft_page_take_word(const struct ft *ft, struct bytes *b,
 	return 0;
 }
 
-/* Takes the payload after the word of an entry with data. */
+/* Takes the payload that follows the word of an entry with data. */
 static int ft_page_take_payload(struct bytes *b, uint32_t type,
 				struct bytes *out, struct err *err)
 {
@@ -407,8 +412,8 @@ int ft_page_next_any(const struct ft *ft, struct ft_page *pg,
 		if (type == FT_TYPE_PADDING && !delta)
 			return 0;
 		if (type == FT_TYPE_PADDING) {
-			/* An entry that was written and then discarded. Its
-			 * time counts. */
+			/* The entry was written and then discarded. Its time
+			 * counts. */
 			pg->time += delta;
 			if (bytes_u32(&pg->b, &more, err))
 				return -1;

@@ -1,5 +1,5 @@
-/* page.h - entries of the kernel's ring-buffer pages, one after the other, and
- * by their place.
+/* page.h - reads entries of the kernel's ring-buffer pages, one after the
+ * other, or by their place.
  *
  * Entries with data are taken inline, all others by page.c. */
 #pragma once
@@ -7,10 +7,11 @@
 #include "formats/ftrace/pack.h"
 #include "stitch/base/wide.h"
 
-/* Adds a ref of an entry: a copy of *ev with this kind and len. */
+/* Adds a ref for an entry: a copy of *ev with this kind and len. */
 void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind,
 		uint32_t len);
-/* The index of an event of a buffer; UINT32_MAX: not seen yet. */
+/* Returns the index of an event of a buffer, or UINT32_MAX if it was not seen
+ * yet. */
 uint32_t ft_event_peek(struct ft *ft, uint32_t instance, uint16_t id);
 static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 				     uint16_t id)
@@ -22,18 +23,18 @@ static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 		       ? e->event - 1
 		       : ft_event_peek(ft, instance, id);
 }
-/* Adds an event of a buffer, which was not seen yet. Returns its index. */
+/* Adds an event of a buffer that was not seen yet. Returns its index. */
 uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 
-/* Reads the option TIME_SHIFT: for each CPU of a guest, what to add to its
- * times for those of the host, measured again and again. Returns 0, or -1 and
- * *err if it is damaged. */
+/* Reads the option TIME_SHIFT: for each CPU of a guest, repeated measurements
+ * of what to add to its times for those of the host. Returns 0, or -1 and *err
+ * if it is damaged. */
 int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);
 void ft_sync_release(struct ft *ft);
-/* Returns a time of a CPU, moved as the option says; unchanged if it says
- * nothing of that CPU. */
+/* Returns a time of a CPU on the host's clock; unchanged if the option has
+ * nothing for that CPU. */
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
-/* Converts a ring's time to ns on the capture's clock. */
+/* Returns a ring's time in ns on the capture's clock. */
 static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
 			       uint64_t t)
 {
@@ -43,18 +44,18 @@ static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
 		t = wide_shift(wide_mul(t, ft->mult), ft->mult_shift);
 	return t + (uint64_t)ft->shift;
 }
-/* Moves the times of a guest to its host's clock, if host is the host that the
- * guest's TIME_SHIFT names. */
+/* Moves the times of a guest to its host's clock, if `host` is the capture that
+ * the guest's TIME_SHIFT names. */
 void ft_sync_pair(struct ft *guest, const struct ft *host);
 
-/* Of the word before an entry; below FT_TYPE_PADDING: the length of its data in
- * words. */
-#define FT_TYPE_LONG 0u /* the length is in a word of its own */
+/* Types in the word before an entry; one below FT_TYPE_PADDING is the length of
+ * its data in words. */
+#define FT_TYPE_LONG 0u /* the length is in the next word */
 #define FT_TYPE_PADDING 29u
 
-/* Takes an entry with data. Returns false, and takes nothing, if it is another
- * one or damaged: page.c tells what it is. Inline, because gcc then keeps the
- * window in registers. */
+/* Takes an entry with data. Returns false, and takes nothing, if the entry is
+ * of another type or damaged: page.c handles those. Inline, because gcc then
+ * keeps the window in registers. */
 static inline __attribute__((always_inline)) bool
 ft_page_take_plain(const struct ft *ft, struct bytes *restrict b,
 		   uint32_t *restrict delta, struct bytes *restrict out)
@@ -81,10 +82,11 @@ ft_page_take_plain(const struct ft *ft, struct bytes *restrict b,
 	return true;
 }
 
-/* ft_page_next() of any entry. */
+/* ft_page_next() for entries of all types. */
 int ft_page_next_any(const struct ft *ft, struct ft_page *pg,
 		     struct ft_entry *e, struct err *err);
-/* Returns 1 and sets *e; 0 at the end of the page; -1 if it is damaged. */
+/* Reads the next entry of the page. Returns 1 and sets *e; 0 at the end of the
+ * page; -1 and *err if it is damaged. */
 static inline __attribute__((always_inline)) int
 ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 	     struct err *err)
@@ -99,10 +101,10 @@ ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 	return 1;
 }
 
-/* ft_entry_at() of any entry. */
+/* ft_entry_at() for entries of all types. */
 int ft_entry_any_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 		    struct bytes *out, struct err *err);
-/* Sets *out to the payload of the entry at place. */
+/* Sets *out to the payload of the entry at place. Returns 0, or -1 and *err. */
 static inline int ft_entry_at(struct ft *ft, struct ft_stream *s,
 			      uint64_t place, struct bytes *out,
 			      struct err *err)
@@ -120,12 +122,13 @@ static inline int ft_entry_at(struct ft *ft, struct ft_stream *s,
 
 /* ---- compares the length of an entry with its format. */
 
-/* Sets least and open of a type from its format and its role. */
+/* Sets least, open, dynamic and spare of a type from its format and its
+ * role. */
 void ft_entry_set_size(struct ft_type *t);
-/* Returns the end of the data that fields of an entry refer to. */
+/* Returns the end of the data that the fields of an entry refer to. */
 uint64_t ft_entry_dynamic_end(const struct ft_type *t, const struct bytes *b);
-/* Returns the end of an entry's last field, with the data that fields refer to.
- * width: bytes of an address. */
+/* Returns the end of an entry's last field, or of the data that fields refer
+ * to. width: bytes of an address. */
 static inline uint64_t ft_entry_end(const struct ft_type *t,
 				    const struct bytes *b, unsigned int width)
 {
@@ -142,11 +145,11 @@ static inline uint64_t ft_entry_end(const struct ft_type *t,
 
 	return behind > end ? behind : end;
 }
-/* The kernel reserves sizeof(struct), which ends with padding, and rounds that
- * up to a word, or to 8 bytes on some 32-bit machines. */
+/* The kernel reserves sizeof(struct), including its padding, rounded up to a
+ * word, or to 8 bytes on some 32-bit machines. */
 #define FT_ROUNDING 8u
-/* Returns false if the payload of an entry ends before its fields do, or is too
- * long for them; ft_entry_misfit() says how. */
+/* Returns false if the payload of an entry is too short or too long for its
+ * fields; ft_entry_misfit() sets *err to the difference. */
 static inline bool ft_entry_fits(const struct ft_type *t, const struct bytes *b,
 				 unsigned int width)
 {

@@ -1,5 +1,5 @@
-/* record.c - makes the record of a ref: an event with its stacks, a mark of
- * loss, or what stream.c makes. */
+/* record.c - makes the record of a ref: an event with its stacks, a loss, or a
+ * record that stream.c made. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
  * that they name, and lines that processes which unwind themselves write to
  * trace_marker. Layouts: backstitch-formats(5), "Deferred stacks: ftrace". */
 
-/* The bytes of an array, as recorded in the entry. */
+/* Returns the bytes of an array in the entry; empty if there is none. */
 static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
 					int field, const struct bytes *raw)
 {
@@ -40,13 +40,13 @@ static bool ft_defer_next_long(const struct ft *ft, struct bytes *b,
 {
 	if (tp_take_long(b, ft->commit32, out, NULL))
 		return false;
-	/* -1 ends a stack with longs of either size. */
+	/* -1 of either size ends a stack. */
 	if (ft->commit32 && *out == UINT32_MAX)
 		*out = UINT64_MAX;
 	return true;
 }
 
-/* The text up to its first 0; buf is padded. */
+/* Returns the text up to its first NUL; buf is padded. */
 static struct scan ft_defer_marker_text(const struct ft_type *t,
 					const struct bytes *raw)
 {
@@ -62,7 +62,7 @@ static void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 {
 	int64_t cookie = ft_field_number(t, t->part.at, raw, 0);
 
-	/* A cookie of 0 means that the kernel could not take the request. */
+	/* a cookie of 0: the kernel could not accept the request */
 	s->cookie = (uint64_t)cookie;
 	s->defer = cookie ? DEFER_COOKIE : DEFER_REFUSED;
 }
@@ -82,8 +82,8 @@ void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 					    scan_of(f.text, strlen(f.text)));
 }
 
-/* If the event has inodes, the values are offsets in files; otherwise they are
- * addresses. */
+/* Sets ft->stack to the frames of a deferred stack. If the event has inodes,
+ * the values are offsets in files; otherwise they are addresses. */
 static void ft_defer_take_stack(struct ft *ft, const struct ft_type *t,
 				const struct bytes *raw)
 {
@@ -149,9 +149,9 @@ static int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 }
 
 /* Fields are found by name in the event's format; task_rules.h decides which
- * records an event leads to. */
+ * records an event makes. */
 
-/* The fields of an entry, with copies of the names. */
+/* The task fields of an entry, with copies of the names. */
 struct ft_task {
 	struct task_event event;
 	char name[2][COMM_LEN + 1];
@@ -176,7 +176,7 @@ static struct scan ft_task_name(struct ft *ft, const struct ft_type *t,
 	return scan_of(out, s.n);
 }
 
-/* `running`: the thread that recorded the entry. */
+/* Reads the task fields of an entry. `running`: the thread that recorded it. */
 static void ft_task_read(struct ft *ft, const struct ft_type *t,
 			 const struct bytes *raw, int32_t running,
 			 struct ft_task *out)
@@ -232,7 +232,8 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		ft_add_ref(ft, ev, CLASS_COMM, FT_SAVED);
 }
 
-/* What is saved of another thread's process may be of a later thread. */
+/* Sets the thread of a record. A process from saved_tgids may belong to a later
+ * thread with this id, so the process becomes unknown. */
 static void ft_task_set_tid(int64_t tid, struct record *rec)
 {
 	if (tid != rec->tid)
@@ -240,7 +241,8 @@ static void ft_task_set_tid(int64_t tid, struct record *rec)
 	rec->tid = (int32_t)tid;
 }
 
-/* Makes the record of such a ref. */
+/* Makes the record of a ref that ft_task_refs() added. Returns 0, or -1 and
+ * *err. */
 static int ft_task_record(struct ft *ft, const struct ft_type *t,
 			  const struct ref *ref, const struct bytes *raw,
 			  struct record *rec, struct err *err)
@@ -283,13 +285,14 @@ static int ft_task_record(struct ft *ft, const struct ft_type *t,
 	return 0;
 }
 
-/* Where decode() puts what a record points to. */
+/* Returns the arena for what a record points to. */
 static inline struct arena *ft_record_arena(struct ft *ft)
 {
 	return ft->src.arena ? ft->src.arena : &ft->made;
 }
 
-/* Raw pages of the last boot have addresses of that boot. */
+/* Moves addresses of the last boot, which raw pages have, to the current
+ * one. */
 static void ft_record_move_addrs(const struct ft_instance *in, uint64_t *ip,
 				 uint32_t n)
 {
@@ -328,7 +331,8 @@ static void ft_record_addrs(struct ft *ft, const struct bytes *raw, uint64_t at,
 	out->n = got;
 }
 
-/* The buffer of a record, if addresses in it are of another boot. */
+/* Returns the buffer of a record if its addresses are of another boot, or
+ * NULL. */
 static const struct ft_instance *ft_record_moved(const struct ft *ft,
 						 const struct record *rec)
 {
@@ -348,7 +352,7 @@ static void ft_record_kernel_stack(struct ft *ft, const struct ft_type *t,
 				ft_record_moved(ft, rec), &rec->sample.kern);
 }
 
-/* The entry also tells the process. */
+/* Sets the user stack, and the process, which the entry has too. */
 static void ft_record_user_stack(struct ft *ft, const struct ft_type *t,
 				 const struct bytes *raw, struct record *rec)
 {
@@ -384,7 +388,7 @@ static void ft_record_stack_at(struct ft *ft, struct ft_stream *st,
 		ft_defer_cookie(t, &raw, &rec->sample);
 }
 
-/* Sets the thread, and the process unless a user stack has given it. */
+/* Sets the thread, and the process unless a user stack has set it. */
 static void ft_record_set_task(const struct ft *ft, const struct ref *ref,
 			       const struct bytes *raw, struct record *rec)
 {
@@ -399,14 +403,15 @@ static void ft_record_set_task(const struct ft *ft, const struct ref *ref,
 				   : -1;
 }
 
-/* Moves what a record points to into the caller's arena, if there is one. */
+/* Copies what a record points to into the caller's arena, if there is one. */
 static void ft_record_keep(struct ft *ft, struct record *rec)
 {
 	if (ft->src.arena)
 		keep_record(rec, ft->src.arena);
 }
 
-/* Sets what the event means. */
+/* Sets the parts of a record that depend on the role of its event. Returns 0,
+ * or -1 and *err. */
 static int ft_record_role(struct ft *ft, const struct ft_type *t,
 			  const struct bytes *raw, struct record *rec,
 			  struct err *err)
@@ -433,8 +438,8 @@ static int ft_record_role(struct ft *ft, const struct ft_type *t,
 		      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
 }
 
-/* Reads the stacks first: reading them may drop the window that holds the
- * event's bytes. */
+/* Makes the record of an event. Reads its stacks first: that may drop the
+ * window with the event's bytes. */
 static int ft_record_event(struct ft *ft, const struct ref *ref,
 			   struct ft_stream *st, uint64_t place,
 			   struct record *rec, struct err *err)
@@ -475,8 +480,8 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 		s->call = c;
 	}
 	if (t->fmt.n_stack) {
-		/* Set the stacks in fields of the event. An event without a
-		 * stack of its own gets the first of them. */
+		/* Set the stacks in fields of the event. An event without
+		 * another stack gets the first of them. */
 
 		tp_stacks_take(&ft->look, &t->fmt, &raw, ft->commit32, s);
 		const struct ft_instance *moved = ft_record_moved(ft, rec);

@@ -1,8 +1,8 @@
 /* stream.c - merges all rings of a capture into one stream in time order.
  *
  * Each ring is sorted; a heap finds the earliest entry of all. A few entries of
- * each ring are walked ahead, because the stacks of an event are entries after
- * it. A stack that belongs to an event is not an event of its own. */
+ * each ring are read ahead, because the stacks of an event are entries after
+ * it. A stack that belongs to an event does not become an event. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #include "stitch/record.h"
 #include "stitch/tasks/late_maps.h"
 
-/* ftrace records no mappings. Those of the kernel and its modules come from the
- * addresses in the capture's own kallsyms. */
+/* ftrace records no mappings. Those of the kernel and its modules are made from
+ * the addresses in the capture's kallsyms. */
 
 #define TYPE_OOL 2
 
@@ -44,7 +44,7 @@ static void ft_synthetic_add_symbol(struct ft *ft, const char *name,
 				      .name = name };
 }
 
-/* Adds the code of the kernel and of its modules. */
+/* Adds records for the code of the kernel and of its modules. */
 static void ft_synthetic_add_kernel(struct ft *ft)
 {
 	struct kernel_map km;
@@ -72,7 +72,8 @@ static void ft_synthetic_add_kernel(struct ft *ft)
 	kernel_map_release(&km);
 }
 
-/* The ring that the sums are of; 0 if nothing was written to the buffer. */
+/* Returns the ring that the counters describe; 0 if nothing was written to the
+ * buffer. */
 static uint32_t ft_synthetic_ring(const struct ft *ft, const struct ft_stat *st)
 {
 	for (uint32_t i = 0; st->buffer && i < ft->n_inst; i++)
@@ -81,11 +82,12 @@ static uint32_t ft_synthetic_ring(const struct ft *ft, const struct ft_stat *st)
 	return st->instance;
 }
 
-/* Counts as lost what was in the ring of a CPU, and whose pages are not here:
- * the kernel counts each entry of a page that is read (rb_advance_reader() and
- * ring_buffer_read_page(), Linux 3.10 to 7.1). What is still in a ring that was
- * read from may have come later. A file of trace-cmd may have a part of what
- * was read, by intent ('trace-cmd split'). */
+/* Counts as lost the entries that were read from the ring of a CPU, and whose
+ * pages are not in the capture: the kernel counts each entry of a page that is
+ * read (rb_advance_reader() and ring_buffer_read_page(), Linux 3.10 to 7.1).
+ * Entries still in a ring that was read from may have come later. A file of
+ * trace-cmd may have only a part of what was read, on purpose ('trace-cmd
+ * split'). */
 static void ft_synthetic_missing(struct ft *ft, struct ft_stat *st)
 {
 	uint64_t *lost = &st->lost[LOST_READ];
@@ -106,7 +108,7 @@ static void ft_synthetic_missing(struct ft *ft, struct ft_stat *st)
 	reader_note(&ft->src, "pages", detail);
 }
 
-/* Adds the sums of lost entries. */
+/* Adds records with the total numbers of lost entries. */
 static void ft_synthetic_last(struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_stat; i++)
@@ -127,16 +129,16 @@ static void ft_synthetic_last(struct ft *ft)
 	}
 }
 
-/* trace-cmd reads them when the recording of a process ends, so they describe
- * the last program of the process: the rings are searched for its last exec.
- * The list has no file offsets. They are derived: a file is mapped as a whole,
- * so its lowest mapping begins at offset 0. */
+/* ---- PROCMAPS. trace-cmd reads the mappings when the recording of a process
+ * ends, so they describe the last program of the process: the rings are
+ * searched for its last exec. The list has no file offsets. They are derived: a
+ * file is mapped as a whole, so its lowest mapping begins at offset 0. */
 
 #define MAPS_MAX 1000000u
-/* How many mappings back another one of the same file may be. */
+/* How many mappings before this one another of the same file may be. */
 #define BACK 16
 
-/* Takes "START END PATH", hexadecimal without 0x. */
+/* Adds a mapping "START END PATH", hexadecimal without 0x. */
 static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 {
 	char *at;
@@ -149,7 +151,7 @@ static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 
 	m.path = arena_strdup(&ft->arena, at);
 	m.derived = *at == '/';
-	/* The list is sorted by address: mappings of one file are near. */
+	/* The list is sorted by address, so mappings of one file are close. */
 	for (size_t i = ft->n_map;
 	     m.derived && i > first && ft->n_map - i < BACK; i--) {
 		const struct rec_map *was = &ft->map[i - 1];
@@ -163,7 +165,8 @@ static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 	ft->maps[ft->n_maps - 1].n++;
 }
 
-/* For each process: "PID COUNT COMM" (both hexadecimal) and COUNT lines. */
+/* For each process there is "PID COUNT COMM" (both hexadecimal), and then COUNT
+ * lines. */
 void ft_maps_read(struct ft *ft, char *rest)
 {
 	uint64_t left = 0;
@@ -198,6 +201,7 @@ static void ft_maps_note_exec(struct ft *ft, int64_t pid, uint64_t time)
 			ft->maps[i].time = (int64_t)time;
 }
 
+/* Finds the time of the last exec of each process that has mappings. */
 static void ft_maps_find_execs(struct ft *ft, struct ft_stream *s)
 {
 	for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf) {
@@ -256,7 +260,8 @@ static void ft_stream_add_lost(struct ft_stream *s, uint64_t time)
 	ft_stream_add_item(s, &it);
 }
 
-/* Opens the next readable page. Returns false if there is none. */
+/* Opens the next page of a stream. Returns false if it cannot be read, or there
+ * is none. */
 static bool ft_stream_open_page(struct ft *ft, struct ft_stream *s)
 {
 	uint64_t place = s->next_page;
@@ -295,8 +300,8 @@ static bool ft_item_is_stack(const struct ft_item *it)
 	return it->role >= ROLE_KSTACK && it->role <= ROLE_COOKIE;
 }
 
-/* Returns the event that a stack belongs to, or NULL: the last event of the
- * same task in the same context. */
+/* Returns the event that a stack belongs to: the last event of the same task in
+ * the same context, or NULL. */
 static struct ft_item *ft_stream_stack_owner(struct ft_stream *s,
 					     const struct ft_item *stack)
 {
@@ -335,8 +340,8 @@ static bool ft_item_is_odd(const struct ft_item *it)
 	return it->pid < 0 || !thread_id_can_be(it->pid);
 }
 
-/* Notes as damage a thread that cannot be, and a time that is years from that
- * before it: -1, the entry is left out. */
+/* Notes as damage an impossible thread, and a time that is years from the time
+ * before it. Returns -1 if the entry must be left out, else 0. */
 static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 					const struct ft_item *it,
 					const struct ft_entry *e)
@@ -360,8 +365,8 @@ static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 	return -1;
 }
 
-/* Makes the item where it will be: the processor would wait if it copied bytes
- * that were written one by one. */
+/* Makes the item of an entry in place: a copy of bytes that were just written
+ * one by one would stall the processor. */
 static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 					const struct ft_entry *e)
 {
@@ -387,7 +392,7 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 		.role = t ? t->role : ROLE_PLAIN,
 		.context = ft_entry_context(&e->b),
 	};
-	/* Compare the length of an entry with its format. */
+	/* compare the length of the entry with its format */
 	unsigned int width = ft->commit32 ? 4 : 8;
 	struct err why;
 
@@ -400,7 +405,7 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 	if (ft_stream_check_entry(ft, s, it, e))
 		return;
 	/* trace-cmd saves the formats of the events that it enables, and
-	 * another program may enable more in the same buffer. */
+	 * another program may enable more in the same buffer */
 	if (!t && ft->version && !ft->unread_formats)
 		ledger_skip(ft->src.ledger, ft->src.index, "event", it->id,
 			    ft_stream_file_offset(s, it->place),
@@ -415,8 +420,8 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 	s->n++;
 }
 
-/* Walks until the ring of items is full or the stream ends. One entry may add
- * two items: the mark of a page and itself. */
+/* Reads ahead until the ring of items is full or the stream ends. One entry may
+ * add two items: the loss before its page, and itself. */
 static void ft_stream_fill(struct ft *ft, struct ft_stream *s)
 {
 	struct ft_entry e;
@@ -453,7 +458,7 @@ static struct turn ft_heap_item(struct ft *ft, uint32_t stream)
 			      stream };
 }
 
-/* Removes the earliest item and refills its ring. */
+/* Removes the earliest item and refills the stream's ring of items. */
 static void ft_heap_drop_first(struct ft *ft)
 {
 	uint32_t stream = ft->heap[0].stream;
@@ -461,7 +466,7 @@ static void ft_heap_drop_first(struct ft *ft)
 
 	s->head = (s->head + 1) % FT_AHEAD;
 	s->n--;
-	/* Half of the ring is always ahead, which is enough to find stacks. */
+	/* at least half of the ring is ahead, which is enough to find stacks */
 	if (s->n < FT_AHEAD / 2 && !s->at_end)
 		ft_stream_fill(ft, s);
 	if (s->n)
@@ -470,14 +475,14 @@ static void ft_heap_drop_first(struct ft *ft)
 		turns_put(ft->heap, ft->n_heap, 0, ft->heap[ft->n_heap]);
 }
 
-/* ref.len of a sample: how far its stacks are. */
+/* Returns ref.len of a sample: the distances to its stacks. */
 static inline uint32_t ft_item_stacks(const struct ft_item *it)
 {
 	return it->kern | (uint32_t)it->user << 16;
 }
 
-/* An entry is at a multiple of 4: bit 0 says that its fork named the process.
- */
+/* Returns the handle of an item. Entries are at multiples of 4, so bit 0 is
+ * free: it means that the thread's fork showed its process. */
 static inline uint64_t ft_item_handle(const struct ft *ft,
 				      const struct ft_item *it, uint32_t stream)
 {
@@ -500,6 +505,8 @@ static inline struct event_def *ft_next_note_event(struct ft *ft,
 	return def;
 }
 
+/* Adds the refs of an item: what its event shows about tasks, then the
+ * sample. */
 static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 			     const struct ft_item *it)
 {
@@ -538,8 +545,9 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
-/* Takes the first item if it makes a sample and nothing else, as nearly all do:
- * an event that tells nothing about tasks, of a thread that has its name. */
+/* Takes the first item if it makes only a sample, as nearly all do: its event
+ * has no facts about tasks, and its thread has its name. Returns false
+ * otherwise. */
 static inline bool ft_next_take_sample(struct ft *ft, struct ref *ref)
 {
 	uint32_t stream = ft->heap[0].stream;
@@ -626,7 +634,7 @@ static void ft_scan_note_time(struct ft *ft, uint64_t t)
 {
 	struct source_info *info = &ft->src.info;
 
-	/* a record of a time that cannot be is damage */
+	/* a record with an impossible time is damage */
 	if (t > INT64_MAX)
 		return;
 	if (!info->last_ns || t < info->first_ns)
@@ -634,7 +642,7 @@ static void ft_scan_note_time(struct ft *ft, uint64_t t)
 	raise_to(info->last_ns, t);
 }
 
-/* Finds the times of the first and last entries of a ring. */
+/* Notes the times of the first and last entries of a ring. */
 static void ft_scan_stream(struct ft *ft, struct ft_stream *s)
 {
 	uint64_t pages = s->len / s->subbuf;
@@ -668,7 +676,7 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	info->calls = true;
 	for (size_t i = 0; i < ft->n_stream; i++)
 		ft_scan_stream(ft, &ft->stream[i]);
-	/* what holds before the first entry */
+	/* these records are before the first entry */
 	if (ft->kallsyms_len)
 		ft_synthetic_add_kernel(ft);
 	else
@@ -676,8 +684,8 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
 		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE,
 					FTRACE_TRAMPOLINE_ADDR, 1, TYPE_OOL);
-	/* Set from when on the mappings hold. Call after the rings are known.
-	 */
+	/* Set the time since which the mappings hold. Call it after the rings
+	 * are known. */
 	size_t at = 0;
 
 	for (size_t i = 0; i < ft->n_maps; i++) {

@@ -1,4 +1,5 @@
-/* bounds.h - values that no kernel writes, whatever it recorded. */
+/* bounds.h - limits on thread ids, CPUs, times and addresses: a value beyond
+ * them comes from damage, not from a kernel. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,24 +11,27 @@
 /* The most CPUs that a kernel can be built for are 8192 (arch/x86/Kconfig). */
 #define CPU_ID_MAX 8191
 
-/* Records that follow each other are not years apart. */
+/* A time that is this far from the time of the record before it is damage. */
 #define YEAR_NS 31556952000000000u
-/* If this many records in a row have another time, the clock was set. */
+/* If this many consecutive records agree on another time, the clock was set. */
 #define TIMES_FAR_MAX 16
 
-/* Can this be a thread or a process? -1 is one that is not known any more. */
+/* Returns whether this can be the id of a thread or a process. -1 stands for a
+ * task that had already exited. */
 static inline bool thread_id_can_be(int64_t id)
 {
 	return id >= -1 && id <= THREAD_ID_MAX;
 }
 
-/* No address is in [user_end, kernel_start); 0, 0: any may be. */
+/* The gap between user and kernel addresses: no address is in [user_end,
+ * kernel_start). 0, 0: any address is possible. */
 struct halves {
 	uint64_t user_end, kernel_start;
 };
 
-/* Intel's 57-bit addresses leave the widest halves of x86-64, 52-bit addresses
- * those of AArch64. On s390x both halves use the same numbers. */
+/* Returns the gap that every paging mode of the machine leaves: that of 57-bit
+ * addresses on x86-64 and of 52-bit addresses on AArch64. On s390x user and
+ * kernel addresses are the same numbers. */
 static inline struct halves halves_of(const char *machine)
 {
 	unsigned int bits = !strcmp(machine, "x86_64")	  ? 56
@@ -39,7 +43,8 @@ static inline struct halves halves_of(const char *machine)
 		    : (struct halves){ 0, 0 };
 }
 
-/* Can this be an address of the kernel, or of it or a program? */
+/* Returns whether addr can be a kernel address or, unless `kernel` is set, a
+ * user address. */
 static inline bool halves_have(const struct halves *h, uint64_t addr,
 			       bool kernel)
 {
@@ -51,16 +56,18 @@ static inline bool times_are_far(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) > YEAR_NS;
 }
 
-/* The time near which the next one must be; n: how many records confirm it. */
+/* time: the last credible time; n: how many consecutive records agree with it,
+ * up to TIMES_FAR_MAX. */
 struct near_time {
 	uint64_t time;
 	uint32_t n;
 };
 
-/* Is this time years from most of those before it? */
+/* Returns whether this time is more than a year from that of the records before
+ * it. */
 static inline bool near_time_is_far(struct near_time *near, uint64_t time)
 {
-	/* nearly all times, in few instructions */
+	/* fast path: nearly all times take it */
 	if (near->n == TIMES_FAR_MAX && time >= near->time &&
 	    time - near->time <= YEAR_NS) {
 		near->time = time;

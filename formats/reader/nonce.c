@@ -43,13 +43,15 @@ static const struct {
 	{ "*", ITEM_ANY },
 };
 
+/* Takes one item from the template and returns its kind. Sets *c to the
+ * character of an ITEM_CHAR. */
 static enum nonce_item nonce_take_item(struct scan *t, char *c)
 {
 	if (!t->n)
 		return ITEM_END;
 	if (scan_take(t, "%{")) {
-		/* Take a field of a template. t is after "%{", and after the
-		 * '}' on return. */
+		/* Takes the next item of a template from *t: a field up to its
+		 * '}' here. */
 		size_t n = scan_find_char(*t, '}');
 		struct scan name = scan_head(*t, n);
 
@@ -232,13 +234,15 @@ static void nonce_skip_group(struct scan *t)
 	while (kind != ITEM_CLOSE && kind != ITEM_END);
 }
 
+/* Matches s with a whole template and fills *out. Optional groups are tried
+ * first with, then without their content. */
 static bool nonce_matches(const char *form, struct scan s,
 			  struct nonce_line *out)
 {
 	struct scan t = scan_of(form, strlen(form));
 	struct scan behind = {
 		NULL, 0
-	}; /* the template after the group being tried */
+	}; /* the template after the optional group that is being tried */
 	struct scan again = s;
 	struct nonce_line saved = *out;
 	const char *start = s.p;
@@ -378,9 +382,9 @@ void nonce_stack(const char *const *templates, struct scan text, size_t from,
 		rec->pid = l.pid;
 }
 
-/* In the kernel a dev_t has this many bits for the minor number. */
+/* The width of the minor number in the kernel's dev_t (MINORBITS). */
 #define MINOR_BITS 20
-/* The inode of a frame outside of any mapping. */
+/* The inode that lttng-ust and perf give for a frame outside of any mapping. */
 #define NO_VMA UINT64_MAX
 
 void user_stack_reader_release(struct user_stack_reader *u)

@@ -37,8 +37,8 @@ enum nonce_kind {
 
 struct nonce_line {
 	enum nonce_kind kind;
-	uint64_t nonce, meet; /* meet 0: not in the line */
-	int32_t tid, pid;     /* -1: not in the line */
+	uint64_t nonce, meet; /* meet: 0 if the line has none */
+	int32_t tid, pid;     /* -1: the line has none */
 	uint16_t part, parts; /* 0, 0: a stack of one part */
 	struct scan ips, names;
 };
@@ -72,13 +72,14 @@ void nonce_request(const char *const *templates, struct scan text,
 void nonce_stack(const char *const *templates, struct scan text, size_t from,
 		 struct user_stack_reader *frames, struct record *rec);
 
-/* A place is a file that an earlier event inode_cache named by its device and
- * inode. */
+/* A place names a file by its device and inode; user_stack_reader_note_file()
+ * must have been called with its path before. */
 
-/* Zero-initialised is empty. */
+/* Collects the frames of one user stack. Zero-initialised is empty. */
 struct user_stack_reader {
 	uint64_t *ip;
-	struct place *place; /* symbol, path and in_file unset: none */
+	struct place *place; /* of each frame; all members unset: the frame has
+				no place */
 	const struct place **at;
 	size_t n, cap_ip, cap_place, cap_at;
 	struct arena text;
@@ -108,5 +109,5 @@ struct addrs user_stack_reader_addrs(struct user_stack_reader *u);
  * inode before. */
 void user_stack_reader_note_file(struct user_stack_reader *u,
 				 const struct place *file, struct scan path);
-/* Sets the device numbers of *out from the kernel's own dev_t. */
+/* Sets the device numbers of *out from a dev_t as the kernel stores it. */
 void user_stack_reader_set_device(uint32_t dev, struct place *out);

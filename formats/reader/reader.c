@@ -1,5 +1,5 @@
-/* reader.c - what all readers do: setting up a source, and writing damage,
- * notes and times that go back to the ledger. */
+/* reader.c - sets up a source, and notes damage, remarks and times that go
+ * backwards in the ledger. */
 #include "formats/reader/reader.h"
 
 #include <inttypes.h>
@@ -37,7 +37,8 @@ void claims_check(struct claims *c, const struct source *src,
 		const struct claim *at = &c->claim[i];
 
 		if (at->off > end) {
-			/* zeros are padding: note what stands after them */
+			/* zeros are padding: find the first byte that is not
+			 * zero */
 			uint64_t from = skip ? skip(arg, end, at->off) : end;
 			uint8_t v = 0;
 

@@ -1,4 +1,5 @@
-/* refuse.c - tells what a file is that no reader accepts. */
+/* refuse.c - recognizes files that no reader accepts, for the message that
+ * refuses them. */
 #include "formats/reader/refuse.h"
 
 #include <stdbool.h>
@@ -63,25 +64,26 @@ static const struct {
 };
 
 #define SQLITE_MAGIC "SQLite format 3"
-/* Offset of the application's id in the header of an SQLite file. */
+/* The offset of the application id in the header of an SQLite file. */
 #define SQLITE_APPLICATION 68
-/* Offsets in an ELF header: byte order, type; the type of a core. */
+/* ELF header: the offsets of the byte order and of the type, and the type of a
+ * core dump. */
 #define ELF_DATA 5
 #define ELF_TYPE 16
 #define ELF_CORE 4
-#define TAR_USTAR 257 /* offset in the head of tar */
+#define TAR_USTAR 257 /* offset of the magic in a tar header */
 
 static bool refuse_starts(const char *s, size_t n, const char *text, size_t len)
 {
 	return n >= len && !memcmp(s, text, len);
 }
 
-/* Returns what a file is that its first bytes alone do not tell, with what to
- * do; NULL: nothing known. */
+/* Returns what kind of file this is and what to give instead, for files that
+ * need more than a look at their first bytes; NULL if unknown. */
 static const char *refuse_special(const char *s, size_t n)
 {
 	if (refuse_starts(s, n, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
-		/* backstitch writes its own id there. */
+		/* backstitch writes "bstc" there. */
 		return (n >= SQLITE_APPLICATION + 4 &&
 			memcmp(s + SQLITE_APPLICATION, "bstc", 4) != 0)
 			       ? "this is an SQLite database of another "
@@ -103,7 +105,8 @@ static const char *refuse_special(const char *s, size_t n)
 	return NULL;
 }
 
-/* "open(...) = 3", after processes and times. */
+/* Returns whether a line looks like strace's: "open(...) = 3", after process
+ * ids and times. */
 static bool refuse_is_strace(struct scan s)
 {
 	size_t n = 0;
@@ -121,8 +124,9 @@ static bool refuse_is_strace(struct scan s)
 	return scan_starts(s, "= ");
 }
 
-/* "[   12.345678] usb 1-1: ...", or "[Sat Nov 28 ...] ...", but not a trace
- * that the kernel dumped there. */
+/* Returns whether a line looks like dmesg's: "[ 12.345678] usb 1-1: ..." or
+ * "[Sat Nov 28 ...] ...". False if the text has a trace that the kernel dumped
+ * there. */
 static bool refuse_is_dmesg(struct scan all, struct scan s)
 {
 	uint64_t n;
@@ -136,8 +140,8 @@ static bool refuse_is_dmesg(struct scan all, struct scan s)
 	       (scan_starts(s, "] ") || scan_starts(s, "]["));
 }
 
-/* TracePacket, field 1 of Trace, and again (protos/perfetto/trace/trace.proto).
- */
+/* Returns whether s begins with a TracePacket, field 1 of Trace, twice
+ * (protos/perfetto/trace/trace.proto). */
 static bool refuse_is_perfetto(struct scan s)
 {
 	for (int i = 0; i < 2; i++) {
@@ -153,7 +157,8 @@ static bool refuse_is_perfetto(struct scan s)
 			shift += 7;
 			scan_skip(&s, 1);
 		} while (s.p[-1] & 0x80);
-		/* text may begin with line feeds, but not so */
+		/* a text may begin with line feeds, but has no control
+		 * character here */
 		if (len < 2 || !s.n || (unsigned char)*s.p >= ' ')
 			return false;
 		scan_skip(&s, len);
@@ -172,8 +177,8 @@ static bool refuse_is_json(struct scan s)
 	return scan_starts(s, "\"") || scan_starts(s, "{");
 }
 
-/* Returns whether a line is of folded stacks with two numbers, of
- * difffolded.pl. */
+/* Returns whether a line is a folded stack with two numbers, as difffolded.pl
+ * writes. */
 static bool refuse_is_difference(struct scan s)
 {
 	for (int i = 0; i < 2; i++) {
@@ -189,7 +194,7 @@ static bool refuse_is_difference(struct scan s)
 	return scan_find_char(s, ';') < s.n;
 }
 
-/* Texts of other tools: what is in their first lines, and what they are. */
+/* Output of other tools: a string in its first lines, and the message. */
 static const struct {
 	const char *has, *what;
 } tool_texts[] = {

@@ -1,13 +1,14 @@
-/* refuse.h - tells what a file is that no reader accepts. */
+/* refuse.h - recognizes files that no reader accepts, for the message that
+ * refuses them. */
 #pragma once
 #include <stddef.h>
 
 struct err;
 
-/* Returns what a text of another program is, and what is read in its place;
- * NULL: none that is known by its first bytes. */
+/* Returns what this output of another program is, and what to give instead;
+ * NULL if the first n bytes are not recognized. The string is constant. */
 const char *formats_foreign(const void *head, size_t n);
-/* Returns -1 and sets *err to "path: this is ..., needs ..." by the first n
- * bytes. */
+/* Returns -1 and sets *err to "path: this is ..., needs ...", judged by the
+ * first n bytes of the file. */
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err);

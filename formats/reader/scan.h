@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A window on a text: p[0..n) may be read. Borrowed; has no final 0. */
+/* A window on a text: p[0..n) may be read. Borrowed; not NUL-terminated. */
 struct scan {
 	const char *p;
 	size_t n;
@@ -26,13 +26,13 @@ static inline void scan_skip(struct scan *s, size_t n)
 	s->n -= n;
 }
 
-/* The first n bytes, or all if there are fewer. */
+/* Returns the first n bytes, or all if there are fewer. */
 static inline struct scan scan_head(struct scan s, size_t n)
 {
 	return (struct scan){ s.p, n < s.n ? n : s.n };
 }
 
-/* The rest after the first n bytes. */
+/* Returns what follows the first n bytes; empty if there are fewer. */
 static inline struct scan scan_tail(struct scan s, size_t n)
 {
 	scan_skip(&s, n);
@@ -100,7 +100,7 @@ static inline bool scan_take(struct scan *s, const char *text)
 	return true;
 }
 
-/* The same at the end. */
+/* Takes text from the end of *s. Returns false if *s does not end with it. */
 static inline bool scan_take_end(struct scan *s, const char *text)
 {
 	size_t n = strlen(text);
@@ -126,7 +126,7 @@ static inline size_t scan_find_char(struct scan s, char c)
 	return at ? (size_t)(at - s.p) : s.n;
 }
 
-/* The text up to the next blank. */
+/* Returns the text up to the next blank; *s stays. */
 static inline struct scan scan_token(struct scan s)
 {
 	size_t n = 0;
@@ -146,7 +146,7 @@ static inline struct scan scan_line(struct scan *s)
 	return line;
 }
 
-/* Takes decimal digits. Returns false if the number does not fit. */
+/* Takes a decimal number. Returns false if there is none or it does not fit. */
 static inline bool scan_u64(struct scan *s, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -163,6 +163,8 @@ static inline bool scan_u64(struct scan *s, uint64_t *out)
 	return true;
 }
 
+/* Takes a decimal number, which may be negative. Returns false if there is none
+ * or it does not fit. */
 static inline bool scan_i32(struct scan *s, int32_t *out)
 {
 	struct scan was = *s;
@@ -178,7 +180,8 @@ static inline bool scan_i32(struct scan *s, int32_t *out)
 	return true;
 }
 
-/* Takes hexadecimal digits, with or without 0x. */
+/* Takes a hexadecimal number, with or without 0x. Returns false if there is
+ * none or it does not fit. */
 static inline bool scan_hex(struct scan *s, uint64_t *out)
 {
 	struct scan t = *s;
@@ -199,7 +202,8 @@ static inline bool scan_hex(struct scan *s, uint64_t *out)
 	return true;
 }
 
-/* Takes the decimal digits at the end; *s then ends before them. */
+/* Takes the decimal number at the end of *s. Returns false if there is none or
+ * it does not fit. */
 static inline bool scan_back_i32(struct scan *s, int32_t *out)
 {
 	size_t n = s->n;

@@ -1,17 +1,17 @@
-/* task_rules.c - which records scheduling events lead to: names, forks, execs
- * and exits of tasks. */
+/* task_rules.c - decides which records a scheduling event makes: names, forks,
+ * execs and exits of tasks. */
 #include "formats/reader/task_rules.h"
 
 #include "formats/reader/bounds.h"
 #include "stitch/base/mem.h"
 
-/* No task executes two programs within this time. */
+/* An exec of the same task within this time is the same exec. */
 #define SAME_EXEC_NS 1000000u
-/* The low bit of a name's hash: an event gave the name. */
+/* The low bit of known_name.hash: an event gave the name. */
 #define SURE ((uint64_t)1)
 #define CLONE_THREAD 0x10000
 
-/* The kernel calls thread ids pids here. */
+/* In these fields the kernel calls a thread id a pid. */
 static const struct task_fields fields[] = {
 	{ "sched", "sched_switch", ROLE_SWITCH, "prev_pid", "prev_comm",
 	  "next_pid", "next_comm", "prev_state" },
@@ -120,9 +120,9 @@ void known_tasks_unname(struct known_tasks *t, int64_t tid)
 	t->n_changed++;
 }
 
-/* Returns true if a record of the fork or exec exists. That of a fork holds
- * until the task ends: task_newtask precedes sched_process_fork and tells
- * more. That of an exec holds if another buffer has just reported it. */
+/* Returns true if a record of this fork or exec was made already. A fork counts
+ * until the task exits: task_newtask precedes sched_process_fork and has more
+ * fields. An exec counts if another buffer reported it within SAME_EXEC_NS. */
 static bool known_tasks_is_copy(struct known_tasks *t,
 				const struct task_event *ev, int32_t tid,
 				bool exec)
@@ -154,6 +154,7 @@ static bool task_is_valid(int64_t tid)
 	return tid > 0 && tid <= INT32_MAX;
 }
 
+/* Notes the child of a fork. Returns the records to make: enum task_due. */
 static unsigned int known_tasks_fork(struct known_tasks *t,
 				     const struct task_event *ev)
 {
@@ -161,10 +162,10 @@ static unsigned int known_tasks_fork(struct known_tasks *t,
 	    (ev->copies &&
 	     known_tasks_is_copy(t, ev, (int32_t)ev->tid2, false)))
 		return 0;
-	/* The child has its parent's name, but that may be unknown. */
+	/* The child inherits its parent's name, which may be unknown. */
 	known_tasks_unname(t, ev->tid2);
 	if (ev->tid2 < THREAD_ID_MAX)
-		/* Does the fork tell whose thread the child is? */
+		/* Set if the fork shows which process the child belongs to. */
 		known_tasks_add(t, ev->tid2)->forked =
 			(ev->clone_flags >= 0 &&
 			 (!(ev->clone_flags & CLONE_THREAD) ||
@@ -181,9 +182,8 @@ unsigned int known_tasks_event(struct known_tasks *t,
 	unsigned int due = 0;
 
 	if (ev->role == ROLE_EXEC) {
-		/* A task that executes a program of the same name is another
-		 * program, so the record is made even if the name is not new.
-		 */
+		/* Make a record even if the name is the same: the program is
+		 * another one. */
 		if (!task_is_valid(ev->tid) || !ev->name.p ||
 		    (ev->copies &&
 		     known_tasks_is_copy(t, ev, (int32_t)ev->tid, true)))
@@ -218,10 +218,10 @@ struct scan task_name_of_path(struct scan path)
 	return path;
 }
 
-/* Only task_newtask tells whether the child is a thread, by its flags. A
- * thread's process is that of its parent: if that is unknown, the record says
- * -1 and names the parent's thread. If it is unknown whether the child is a
- * thread, the record names no parent. */
+/* Only task_newtask has the flags that show whether the child is a thread. A
+ * thread belongs to its parent's process: if that is unknown, the record has -1
+ * and names the parent's thread. If the flags are unknown too, the record names
+ * no parent. */
 void task_fork_record(const struct task_event *ev, int32_t process,
 		      int32_t child, struct record *rec)
 {
@@ -236,7 +236,8 @@ void task_fork_record(const struct task_event *ev, int32_t process,
 	rec->fork.ptid = ev->clone_flags < 0 && rec->pid < 0 ? -1 : parent;
 }
 
-/* Whichever thread executes a program has the id of its process afterwards. */
+/* After an exec, the task has the id of its process, whichever thread called
+ * execve. */
 void task_exec_record(struct record *rec)
 {
 	rec->flags |= REC_F_EXEC;

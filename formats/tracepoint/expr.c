@@ -10,20 +10,20 @@
 #include "stitch/base/words.h"
 #include "stitch/source.h"
 
-/* ---- numbers of enums of the kernel that print formats name.
+/* ---- numbers of kernel enums that print formats name.
  *
- * A macro is its number in a format, but the name of an enum stays a name
- * unless the kernel says TRACE_DEFINE_ENUM() of it. Which number it has is in
- * the kernel's headers, which are named above its rows; where a row says for
- * one release only, the order of the enum has changed between releases. */
+ * A macro is already a number in a format, but the name of an enum stays a name
+ * unless the kernel has a TRACE_DEFINE_ENUM() for it. Its number is in the
+ * kernel's headers, which are named above the rows; a row for one release only
+ * means that the order of the enum has changed between releases. */
 
-/* Names in the order of their numbers: each is one more than the one before, or
+/* Names in the order of their numbers: each is one more than the previous, or
  * the next bit. */
 struct kernel_names {
 	const char *names;
 	uint32_t first;
 	bool bits;
-	uint16_t release; /* the only one; 0: all that have the names */
+	uint16_t release; /* the only release they hold for; 0: for all */
 };
 
 static const struct kernel_names rows[] = {
@@ -70,7 +70,7 @@ static const struct kernel_names rows[] = {
 	{ "DEV_PM_QOS_FLAGS", 5, false, 6018 },
 	/* include/vdso/clocksource.h, of x86 */
 	{ "VDSO_CLOCKMODE_NONE VDSO_CLOCKMODE_TSC", 0, false, 0 },
-	/* arch/x86/include/asm/vmx.h, by the manual of the CPU */
+	/* arch/x86/include/asm/vmx.h, which follows the CPU's manual */
 	{ "VMXERR_VMLAUNCH_NONCLEAR_VMCS VMXERR_VMRESUME_NONLAUNCHED_VMCS "
 	  "VMXERR_VMRESUME_AFTER_VMXOFF VMXERR_ENTRY_INVALID_CONTROL_FIELD "
 	  "VMXERR_ENTRY_INVALID_HOST_STATE_FIELD",
@@ -118,7 +118,7 @@ static const struct kernel_names rows[] = {
 	  8, true, 6018 },
 	/* fs/btrfs/qgroup.h */
 	{ "QGROUP_RESERVE QGROUP_RELEASE QGROUP_FREE", 1, true, 6018 },
-	/* include/linux/gfp_types.h since 6.10; the bits after these follow
+	/* include/linux/gfp_types.h since 6.10; the bits above these depend on
 	 * the configuration */
 	{ "___GFP_DMA_BIT ___GFP_HIGHMEM_BIT ___GFP_DMA32_BIT "
 	  "___GFP_MOVABLE_BIT ___GFP_RECLAIMABLE_BIT ___GFP_HIGH_BIT "
@@ -157,7 +157,8 @@ bool kernel_name_value(const char *name, size_t n, uint32_t release,
 	return false;
 }
 
-/* ---- the types that print formats cast to and fields are declared with */
+/* ---- the types that print formats cast to and that fields are declared
+ * with */
 
 size_t expr_types_word(const char **s, const char **word)
 {
@@ -181,7 +182,7 @@ static bool expr_types_star(const char **s)
 
 struct expr_type_names {
 	const char *names;
-	uint8_t bytes; /* 0: they say nothing of the size */
+	uint8_t bytes; /* 0: the words do not determine the size */
 	enum {
 		TYPE_SIGNED,
 		TYPE_UNSIGNED,
@@ -194,9 +195,9 @@ struct expr_type_names {
 	} what;
 };
 
-/* Words of types, those that formats have most often first; LONG: of 4 bytes on
- * a machine of 32 bits, and a second one makes 8; TAG: another word follows.
- * Names of the kernel are those that formats of Linux 3.0 to 7.3 cast to. */
+/* Words of types, the most frequent first. LONG: 4 bytes on a 32-bit machine,
+ * and a second one makes 8; TAG: another word follows. The kernel's own names
+ * are those that formats of Linux 3.0 to 7.3 cast to. */
 static const struct expr_type_names types[] = {
 	{ "unsigned", 0, TYPE_UNSIGNED, TYPE_IS },
 	{ "char s8 __s8 int8_t", 1, TYPE_SIGNED, TYPE_IS },
@@ -312,7 +313,7 @@ static struct expr_value expr_fail(struct expr *e)
 	return expr_number(0);
 }
 
-/* Appends to the output; fails the expression if it does not fit. */
+/* Appends to the output. Sets e->failed if the text does not fit. */
 static void expr_append(struct expr *e, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 static void expr_append(struct expr *e, const char *fmt, ...)
@@ -330,15 +331,16 @@ static void expr_append(struct expr *e, const char *fmt, ...)
 		e->n_text += (size_t)n;
 }
 
-/* Begins a new text after those of earlier arguments. */
+/* Begins a new text after those of earlier arguments, and returns its start. */
 static const char *expr_begin_text(struct expr *e)
 {
 	if (e->n_text + 2 < sizeof(e->text) && e->n_text)
-		e->n_text++; /* keep the final 0 of the last text */
+		e->n_text++; /* keep the NUL of the last text */
 	e->text[e->n_text] = 0;
 	return e->text + e->n_text;
 }
 
+/* Returns the value of a field; fails if the payload does not have it. */
 static struct expr_value expr_field(struct expr *e, const struct expr_node *n)
 {
 	const struct field *f = &e->field[n->num];
@@ -355,7 +357,8 @@ static struct expr_value expr_field(struct expr *e, const struct expr_node *n)
 	return v;
 }
 
-/* Most are numbers of the format. */
+/* Returns the number of a node. The fast path is for numbers in the format:
+ * most are. */
 static uint64_t expr_number_of(struct expr *e, uint32_t node)
 {
 	const struct expr_node *n = &e->tree->node[node];
@@ -363,8 +366,8 @@ static uint64_t expr_number_of(struct expr *e, uint32_t node)
 	return n->op == EXPR_NUMBER ? n->num : expr_evaluate(e, node).num;
 }
 
-/* Sets *out to the number of a pair. Returns false if the capture does not tell
- * it, as the number of an enum's name. */
+/* Sets *out to the number of a pair. Returns false if the number is not known,
+ * as that of an enum's name may be. */
 static bool expr_pair_number(struct expr *e, const struct expr_node *pair,
 			     uint64_t *out)
 {
@@ -377,9 +380,9 @@ static bool expr_pair_number(struct expr *e, const struct expr_node *pair,
 	return false;
 }
 
-/* Prints the names of all bits that are set, as trace_print_flags_seq() of
- * Linux does: nothing of 0. What remains may be bits of a name without a
- * number. */
+/* Prints the names of all bits that are set, like trace_print_flags_seq() of
+ * Linux; prints nothing for 0. Bits that are left may belong to a name without
+ * a known number. */
 static struct expr_value expr_flags(struct expr *e, const struct expr_node *of)
 {
 	uint64_t v = expr_number_of(e, of->a);
@@ -407,7 +410,7 @@ static struct expr_value expr_flags(struct expr *e, const struct expr_node *of)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* Returns the name of the equal value. */
+/* Returns the name that the list has for the value. */
 static struct expr_value expr_symbolic(struct expr *e,
 				       const struct expr_node *of)
 {
@@ -463,8 +466,8 @@ static struct expr_value expr_array(struct expr *e, const struct expr_node *of)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* Prints the addresses of a field that is a stack, after their count; or its
- * text, if it was made before. */
+/* Prints the addresses of a field that is a stack, of which the first number is
+ * the count; or the field's text, if it has one already. */
 static struct expr_value expr_addresses(struct expr *e,
 					const struct expr_node *of)
 {
@@ -505,7 +508,7 @@ static struct expr_value expr_bitmask(struct expr *e,
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* The bytes of a field that is a number, as they are in the payload. */
+/* Returns the bytes of a number field in the payload's byte order. */
 static struct expr_value expr_address(struct expr *e, const struct expr_node *n)
 {
 	const struct expr_node *f = &e->tree->node[n->a];
@@ -532,7 +535,8 @@ static struct expr_value expr_address(struct expr *e, const struct expr_node *n)
 	return v;
 }
 
-/* Both numbers have the type of the result, or that of the comparison. */
+/* Returns the result of an operator. a and b have the type of the result or, in
+ * a comparison, their common type. */
 static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 			   uint64_t a, uint64_t b)
 {
@@ -560,7 +564,8 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 		return a == b;
 	case EXPR_UNEQUAL:
 		return a != b;
-	case EXPR_LESS: /* with signs: as without, from the least on */
+	case EXPR_LESS: /* the sign bit is flipped, so that signed numbers
+			   compare like unsigned ones */
 		return (a ^ sign) < (b ^ sign);
 	case EXPR_LESS_EQUAL:
 		return (a ^ sign) <= (b ^ sign);
@@ -588,7 +593,7 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 			return expr_fail(e).num;
 		if (!n->type.is_signed)
 			return rest ? a % b : a / b;
-		if (b == UINT64_MAX) /* the least number has no opposite */
+		if (b == UINT64_MAX) /* the least number has no negative */
 			return rest ? 0 : -a;
 		return (uint64_t)(rest ? (int64_t)a % (int64_t)b
 				       : (int64_t)a / (int64_t)b);
@@ -598,7 +603,7 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 	}
 }
 
-/* The element of an array, or what a pointer leads to. */
+/* Returns an element of an array, or what a pointer points to. */
 static struct expr_value expr_index(struct expr *e, const struct expr_node *n)
 {
 	struct expr_value v = expr_evaluate(e, n->a);
@@ -646,7 +651,7 @@ struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 		if (!n->b)
 			return expr_is_true(&v) ? v : expr_evaluate(e, n->c);
 		return expr_evaluate(e, expr_is_true(&v) ? n->b : n->c);
-	case EXPR_CAST: /* of a text: it stays one */
+	case EXPR_CAST: /* a text stays a text */
 		v = expr_evaluate(e, n->a);
 		v.num = tp_narrow(v.num, n->type.bytes, n->type.is_signed);
 		return v;

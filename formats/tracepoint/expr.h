@@ -12,15 +12,16 @@
 
 struct field;
 
-/* ---- the types that print formats cast to and fields are declared with */
+/* ---- the types that print formats cast to and that fields are declared
+ * with */
 
 /* The type of a number, by the rules of C. */
 struct expr_type {
-	uint8_t bytes; /* 0: not known, nothing is cut off */
+	uint8_t bytes; /* 0: unknown, so nothing is cut off */
 	bool is_signed;
 };
 
-/* A type, and what its pointer leads to if it is one. */
+/* A type, and the type it points to if it is a pointer. */
 struct expr_declared {
 	struct expr_type is, to;
 	bool pointer;
@@ -36,21 +37,22 @@ static inline bool expr_word_is(const char *w, size_t n, const char *name)
 
 /* Takes a type. Returns false, and takes nothing, if there is none. */
 bool expr_types_take(const char **s, bool long32, struct expr_declared *out);
-/* Returns the bytes of the type that the declaration of an array begins with; 1
- * if the type is not known. */
+/* Returns the size in bytes of the elements of a declared array; 1 if their
+ * type is not known. */
 uint32_t expr_types_element(const char *declared, const char *end);
 
 enum expr_op {
 	EXPR_NUMBER,  /* num */
 	EXPR_STRING,  /* text */
-	EXPR_FIELD,   /* num: its index; size: bytes of one element */
-	EXPR_UNKNOWN, /* text: a name that has a value in the kernel only */
-	/* of numbers, and known once these are */
-	EXPR_CAST, /* a, to the type */
+	EXPR_FIELD,   /* num: index of the field; size: bytes of one element */
+	EXPR_UNKNOWN, /* text: a name whose value only the kernel knows */
+	/* These have numbers as operands, and a known value if those have
+	 * one. */
+	EXPR_CAST, /* a, converted to the type */
 	EXPR_NOT,
 	EXPR_COMPLEMENT,
 	EXPR_NEGATE,
-	EXPR_OR, /* of a and b, and so the following */
+	EXPR_OR, /* operators on a and b, down to ... */
 	EXPR_AND,
 	EXPR_BIT_OR,
 	EXPR_BIT_XOR,
@@ -68,32 +70,32 @@ enum expr_op {
 	EXPR_TIMES,
 	EXPR_DIVIDE,
 	EXPR_REST,
-	/* of any kind */
+	/* These take operands of any kind. */
 	EXPR_CHOICE,   /* a ? b : c; without b, a ?: c */
-	EXPR_LENGTH,   /* bytes of a */
+	EXPR_LENGTH,   /* length of a in bytes */
 	EXPR_INDEX,    /* element b of a */
-	EXPR_POINTER,  /* a, of elements of this type */
-	EXPR_ADDRESS,  /* the bytes of field a */
-	EXPR_FLAGS,    /* the names in b of the bits of a; text: between them */
-	EXPR_SYMBOLIC, /* the name in b of a */
-	EXPR_PAIR,     /* of a list: number a, its name text, next pair b */
-	EXPR_HEX,      /* b bytes of a; text: between them */
-	EXPR_ARRAY,    /* b elements of a, of c bytes; without b, all */
-	EXPR_BITMASK,  /* a, whose words are the kernel's long */
-	EXPR_ADDRESSES, /* those in a, which is a stack */
+	EXPR_POINTER,  /* a, as an array of elements of this type */
+	EXPR_ADDRESS,  /* the bytes of field a in memory */
+	EXPR_FLAGS,    /* names of the bits of a from list b; text: separator */
+	EXPR_SYMBOLIC, /* the name of the number a from list b */
+	EXPR_PAIR,  /* of a list: number a, its name in text, the next pair b */
+	EXPR_HEX,   /* b bytes of a; text: separator */
+	EXPR_ARRAY, /* b elements of a, c bytes each; without b, all */
+	EXPR_BITMASK,	/* a, a bitmap of longs of the kernel */
+	EXPR_ADDRESSES, /* the addresses in a, which is a stack */
 };
 
 struct expr_node {
 	enum expr_op op;
-	uint16_t height; /* nodes below it, to the deepest */
+	uint16_t height; /* levels of nodes below this one */
 	uint16_t size;
-	struct expr_type type; /* of the number that it is */
-	uint32_t a, b, c;      /* 0: none */
+	struct expr_type type; /* the type of the number */
+	uint32_t a, b, c;      /* operands; 0: none */
 	uint64_t num;
 	const char *text;
 };
 
-/* All zero: no nodes. Node 0 is none. */
+/* All zero: no nodes. Node 0 stands for none. */
 struct expr_tree {
 	struct expr_node *node;
 	size_t n, cap;
@@ -102,28 +104,29 @@ struct expr_tree {
 
 #define EXPR_TEXT_MAX 4096
 
-/* What is evaluated. Texts of values stay as long as the fields, the tree and
- * this, or until n_text is set to 0. */
+/* An evaluation. Texts of values are valid as long as the fields, the tree and
+ * this struct, or until n_text is set to 0. */
 struct expr {
 	const struct expr_tree *tree;
-	const struct field *field; /* as many as the format has */
+	const struct field *field; /* one for each field of the format */
 	struct expr_machine on;
-	bool failed;		  /* there is no such field or element */
-	bool unknown;		  /* an EXPR_UNKNOWN was met */
+	bool failed;		  /* a field or element does not exist */
+	bool unknown;		  /* an EXPR_UNKNOWN was evaluated */
 	char text[EXPR_TEXT_MAX]; /* output of __print_flags and the like */
 	size_t n_text;
 };
 
-/* Returns the value of a node for the record of e; 0 with e->failed if there is
- * none, 0 with e->unknown for what nothing is known of. Text is borrowed from
- * e, its tree or the record. */
+/* Returns the value of a node for the record of e. It is 0 with e->failed set
+ * if there is none, or with e->unknown set if only the kernel knows it. Text is
+ * borrowed from e, its tree or the record. */
 struct expr_value expr_evaluate(struct expr *e, uint32_t node);
 
-/* ---- numbers of enums of the kernel that print formats name. */
+/* ---- numbers of kernel enums that print formats name. */
 
-/* Takes a release, as "6.18.44-cloud": 6018. 0: it has no version. */
+/* Returns a release such as "6.18.44-cloud" as a number: 6018; 0 if the text
+ * has no version. */
 uint32_t kernel_release_number(const char *text);
-/* Sets *out to the number of the name of n bytes in that release. Returns false
- * if it is not known there; 0 is an unknown release. */
+/* Sets *out to the number of a name of n bytes in that release. Returns false
+ * if it is not known there; release 0 is an unknown release. */
 bool kernel_name_value(const char *name, size_t n, uint32_t release,
 		       int64_t *out);

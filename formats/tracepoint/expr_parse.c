@@ -11,7 +11,8 @@
 #include "stitch/source.h"
 #include "stitch/base/words.h"
 
-/* Of the text, and of the nodes: a sum of many fields is one high tree. */
+/* Limits the nesting of the text and the height of the tree: a sum of many
+ * fields is a high tree. */
 #define DEPTH_MAX 100
 
 static uint32_t expr_refuse(struct expr_source *in)
@@ -33,9 +34,9 @@ uint32_t expr_refuse_word(struct expr_source *in, const char *what,
 static const struct expr_type type_int = { 4, true };
 static const struct expr_type type_pointer = { 8, false };
 
-/* Adds the node, or its value if that follows from the format alone: masks of
- * states are sums of a dozen numbers, and there are three in each sched_switch.
- */
+/* Adds a node, or its value if the format alone determines it: masks of states
+ * are sums of a dozen numbers, and each sched_switch has three. Returns the
+ * node, or 0 on failure. */
 static uint32_t expr_add(struct expr_source *in, struct expr_node node)
 {
 	struct expr_tree *tree = in->tree;
@@ -44,7 +45,7 @@ static uint32_t expr_add(struct expr_source *in, struct expr_node node)
 
 	if (in->failed)
 		return 0;
-	/* of what is no number nothing is cut off */
+	/* values that are not numbers are not narrowed */
 	if (!node.type.bytes && node.op >= EXPR_CAST && node.op <= EXPR_REST)
 		node.type.bytes = 8;
 	if (!tree->n)
@@ -61,8 +62,8 @@ static uint32_t expr_add(struct expr_source *in, struct expr_node node)
 		return expr_refuse(in);
 	*mem_add(tree->node, tree->n, tree->cap) = node;
 	if (known) {
-		/* Its room for texts is not used, and need not be cleared:
-		 * that was a third of the time of a format. */
+		/* The buffer for texts is not used here, and so not cleared:
+		 * clearing it took a third of the time of a format. */
 		struct expr e;
 
 		e.tree = tree;
@@ -148,13 +149,13 @@ static struct expr_type expr_type_of(const struct expr_source *in,
 	return in->failed ? type_int : in->tree->node[node].type;
 }
 
-/* Small numbers become int before anything is done with them. */
+/* Returns the type after integer promotion: small numbers become int. */
 static struct expr_type expr_promoted(struct expr_type t)
 {
 	return t.bytes && t.bytes < 4 ? type_int : t;
 }
 
-/* The type in which two numbers are added or compared. */
+/* Returns the common type in which two numbers are added or compared. */
 static struct expr_type expr_common(struct expr_type a, struct expr_type b)
 {
 	a = expr_promoted(a);
@@ -202,9 +203,9 @@ static uint32_t expr_take_indexes(struct expr_source *in, uint32_t of)
 	return of;
 }
 
-/* Takes the rest of a list, which is , {number, "name"} as often as it comes.
- * A pair without a name, as {0, NULL} or {}, is its end. Returns its first
- * pair, which is as high as the highest, or 0. */
+/* Takes the rest of a list: , {number, "name"} any number of times. A pair
+ * without a name, such as {0, NULL} or {}, ends the list. Returns the first
+ * pair, which is as high as the highest one, or 0. */
 static uint32_t expr_take_pairs(struct expr_source *in)
 {
 	uint32_t first = 0;
@@ -245,7 +246,7 @@ static uint32_t expr_take_pairs(struct expr_source *in)
 	return first;
 }
 
-/* Takes (bytes, count). */
+/* Takes (bytes, count) and returns the node. */
 static uint32_t expr_take_hex(struct expr_source *in, const char *between)
 {
 	struct expr_node hex = { .op = EXPR_HEX,
@@ -257,7 +258,8 @@ static uint32_t expr_take_hex(struct expr_source *in, const char *between)
 	return expr_add(in, hex);
 }
 
-/* Takes the name of __get_str(name) and the like. */
+/* Takes the field name of __get_str(name) and the like, and returns the
+ * node. */
 static uint32_t expr_take_field(struct expr_source *in)
 {
 	const char *w;
@@ -281,7 +283,7 @@ static uint32_t expr_take_field(struct expr_source *in)
 	return expr_refuse_word(in, "names the field", w, n);
 }
 
-/* Takes (items, count, bytes of an item), or (field, bytes of an item). */
+/* Takes (items, count, size of an item), or (field, size of an item). */
 static uint32_t expr_take_array(struct expr_source *in, bool counted)
 {
 	struct expr_node array = { .op = EXPR_ARRAY };
@@ -303,8 +305,8 @@ static uint32_t expr_add_of(struct expr_source *in, enum expr_op op,
 			(struct expr_node){ .op = op, .type = type, .a = a });
 }
 
-/* A value that is in no capture: of a variable of the kernel, or of a name of
- * its enums. */
+/* Returns a node for a value that no capture has: that of a kernel variable, or
+ * of a name in a kernel enum. */
 static uint32_t expr_add_unknown(struct expr_source *in, const char *w,
 				 size_t n, bool variable)
 {
@@ -356,6 +358,8 @@ static const struct {
 	{ "jiffies_to_msecs", CALL_MSECS },
 };
 
+/* Takes the arguments of a function of the kernel, and returns the node of its
+ * value. */
 static uint32_t expr_take_arguments(struct expr_source *in,
 				    enum expr_function f)
 {
@@ -420,7 +424,7 @@ static uint32_t expr_take_arguments(struct expr_source *in,
 	case CALL_CONFIG:
 		v = (uint32_t)expr_types_word(&in->s, &w);
 		return expr_add_unknown(in, w, v, true);
-	case CALL_MSECS: /* none are 0 ms with every HZ */
+	case CALL_MSECS: /* 0 jiffies are 0 ms whatever HZ is */
 		n.op = EXPR_CHOICE;
 		n.a = expr_parse(in);
 		n.b = expr_add_unknown(in, "HZ", 2, true);
@@ -448,8 +452,8 @@ static uint32_t expr_take_call(struct expr_source *in, const char *w, size_t n)
 
 static uint32_t expr_take_unary(struct expr_source *in);
 
-/* Takes statements up to their end: variables with a value, which need not
- * change, and the value of the whole. */
+/* Takes the statements of ({ ... }): variables with an initial value, which are
+ * taken as constant, and an expression, whose node is returned. */
 static uint32_t expr_take_statements(struct expr_source *in)
 {
 	const size_t was = in->n_local;
@@ -476,8 +480,8 @@ static uint32_t expr_take_statements(struct expr_source *in)
 	return v ? v : expr_refuse(in);
 }
 
-/* Takes what follows '(': the type of a cast and what is cast, statements, or
- * an expression. */
+/* Takes what follows '(': a cast and its operand, statements, or an
+ * expression. */
 static uint32_t expr_take_bracket(struct expr_source *in)
 {
 	struct expr_declared type;
@@ -556,8 +560,8 @@ uint32_t expr_strings(struct expr_source *in, uint32_t addr, const char *list)
 	while (pair.text && !in->failed) {
 		uint32_t i = expr_add(in, pair);
 
-		/* not by pair.b, as the first would be as high as they are
-		 * many */
+		/* not through pair.b, as the first pair would then be as high
+		 * as the list is long */
 		if (last)
 			in->tree->node[last].b = i;
 		else
@@ -574,7 +578,7 @@ uint32_t expr_strings(struct expr_source *in, uint32_t addr, const char *list)
 	return expr_add(in, symbolic);
 }
 
-/* Takes the field after REC. */
+/* Takes the name of a field after REC. */
 static uint32_t expr_take_member(struct expr_source *in)
 {
 	expr_need(in, '-');
@@ -582,6 +586,7 @@ static uint32_t expr_take_member(struct expr_source *in)
 	return expr_take_field(in);
 }
 
+/* Takes a number, string, name, call or bracketed expression. */
 static uint32_t expr_take_primary(struct expr_source *in)
 {
 	const char *w;
@@ -602,7 +607,7 @@ static uint32_t expr_take_primary(struct expr_source *in)
 		return expr_add_number(in, (unsigned char)c, type_int);
 	}
 	if (expr_is(in, '(')) {
-		/* in brackets for casts: ((u64)(REC)->field) */
+		/* casts have REC in brackets: ((u64)(REC)->field) */
 		const char *was = in->s;
 		const size_t len = expr_types_word(&in->s, &w);
 
@@ -618,7 +623,7 @@ static uint32_t expr_take_primary(struct expr_source *in)
 	if (expr_word_is(w, n, "REC"))
 		return expr_take_indexes(in, expr_take_member(in));
 	if (expr_word_is(w, n, "sizeof")) {
-		/* Take sizeof(type), or sizeof(a field). */
+		/* Take sizeof(type) or sizeof(field). */
 		struct expr_type type = { in->long32 ? 4 : 8, false };
 		struct expr_declared of;
 		uint32_t v;
@@ -637,8 +642,7 @@ static uint32_t expr_take_primary(struct expr_source *in)
 	expr_skip_blanks(in);
 	if (*in->s == '(')
 		return expr_take_indexes(in, expr_take_call(in, w, n));
-	/* Take what a name stands for: a variable of statements, or a number of
-	 * the kernel. */
+	/* Take a name: a variable of statements, or a number of the kernel. */
 	int64_t value;
 
 	for (size_t i = in->n_local; i--;)
@@ -648,7 +652,7 @@ static uint32_t expr_take_primary(struct expr_source *in)
 		return expr_add_number(in, 0, type_int);
 	if (expr_word_is(w, n, "true"))
 		return expr_add_number(in, 1, type_int);
-	/* what they are when the kernel prints is in no capture */
+	/* no capture has the values that these had when the kernel printed */
 	if (words_find("jiffies vmemmap_base mem_map vmemmap", w, n) >= 0)
 		return expr_add_unknown(in, w, n, true);
 	if (kernel_name_value(w, n, in->release, &value))
@@ -699,7 +703,7 @@ struct expr_operator {
 	enum expr_op op;
 };
 
-/* Longer ones first, so that "<<" is not taken for "<". */
+/* Longer ones first, so that "<<" is not read as "<". */
 static const struct expr_operator operators[] = {
 	{ "||", 1, EXPR_OR },	      { "&&", 2, EXPR_AND },
 	{ "==", 6, EXPR_EQUAL },      { "!=", 6, EXPR_UNEQUAL },
@@ -722,7 +726,8 @@ static const struct expr_operator *expr_operator_at(struct expr_source *in)
 	return NULL;
 }
 
-/* Adds an operator, whose numbers get their common type before it. */
+/* Adds a binary operator, after the usual arithmetic conversions of its
+ * operands. */
 static uint32_t expr_add_binary(struct expr_source *in, enum expr_op op,
 				uint32_t a, uint32_t b)
 {
@@ -744,7 +749,7 @@ static uint32_t expr_add_binary(struct expr_source *in, enum expr_op op,
 	return expr_add(in, n);
 }
 
-/* Takes operators of at least this rank. */
+/* Takes operands and operators of at least this precedence. */
 static uint32_t expr_take_binary(struct expr_source *in, int rank)
 {
 	uint32_t v = expr_take_unary(in);

@@ -48,7 +48,7 @@ static bool tp_field_find_dynamic(const struct bytes *raw,
 	       !bytes_take(&b, loc >> 16, out, NULL);
 }
 
-/* Reads a field that is not a number; *out is 0. */
+/* Reads a field that is not a number; *out must be zeroed. */
 static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 			       const struct tp_field *f, struct field *out)
 {
@@ -63,8 +63,8 @@ static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 		return;
 	const size_t n = bytes_left(&data);
 
-	/* kernel/trace/trace_probe.c, PRINT_TYPE_FUNC_NAME(string): an empty
-	 * string has its final 0 */
+	/* an empty string of a probe has its NUL, so no bytes at all mean a
+	 * fault: kernel/trace/trace_probe.c, PRINT_TYPE_FUNC_NAME(string) */
 	if (!n && f->of_probe) {
 		out->text = TP_FAULT;
 		return;
@@ -75,7 +75,7 @@ static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 		out->blob = data.pos;
 		return;
 	}
-	/* text ends at its first 0; text without one is copied */
+	/* text ends at its first NUL; text without one is copied */
 	const unsigned char *nul = memchr(data.pos, 0, n);
 
 	if (nul) {
@@ -86,7 +86,7 @@ static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 	out->text = arena_strndup(&tp->scratch, (const char *)data.pos, n);
 }
 
-/* Reads one field. Text without a final 0 is copied to tp->scratch. */
+/* Reads one field. Text without a NUL is copied to tp->scratch. */
 static void tp_field_take(struct tp *tp, const struct bytes *raw,
 			  const struct tp_field *f, struct field *out)
 {
@@ -120,11 +120,11 @@ void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		tp_field_take(tp, &b, &fmt->field[i], &out[i]);
 }
 
-/* ---- reads scheduling events of any capture */
+/* ---- reads scheduling events of any capture format */
 
-/* The low byte of the state is the same in all kernels; 0 is runnable. Of a
- * preempted task, which stays runnable whatever state it had set, it is 0 too:
- * the bit that marks it is above. */
+/* The low byte of the state means the same in all kernels; 0 is runnable. It is
+ * 0 for a preempted task too, which stays runnable whatever state it had set:
+ * the bit for that is above the low byte. */
 #define ASLEEP 0xff
 
 static uint16_t tp_sched_field(const struct tp_format *fmt, const char *name,
@@ -137,7 +137,7 @@ static uint16_t tp_sched_field(const struct tp_format *fmt, const char *name,
 	return 0;
 }
 
-/* The kernel calls thread ids pids here. */
+/* In these fields the kernel calls a thread id a pid. */
 void tp_sched_find(struct tp_format *fmt)
 {
 	struct tp_sched s = { 0 };
@@ -161,14 +161,15 @@ void tp_sched_find(struct tp_format *fmt)
 		fmt->sched = s;
 }
 
-/* Reads a number. Returns false if there is no such field, or it is cut. */
+/* Reads a number. Returns false if the event has no such field, or the payload
+ * ends before it. */
 static bool tp_sched_number(const struct tp_format *fmt,
 			    const struct bytes *raw, uint16_t at, int64_t *out)
 {
 	return at && tp_field_number(raw, &fmt->field[at - 1], out);
 }
 
-/* Kernels before 4.3 also record wakeups that did nothing. */
+/* success: kernels before 4.3 also record wakeups that woke nothing. */
 void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
 		   struct sched *out)
 {
@@ -190,7 +191,7 @@ void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
 	};
 }
 
-/* Returns a name in the payload, or NULL. */
+/* Returns a thread name in the payload, or NULL. Borrowed from raw. */
 static const char *tp_sched_name(const struct tp_format *fmt,
 				 const struct bytes *raw, uint16_t at)
 {
@@ -218,8 +219,9 @@ void tp_sched_take_names(const struct tp_format *fmt, const struct bytes *raw,
 
 /* ---- finds the fields of a tracepoint that are kernel stacks, once, and takes
  * the stacks of each event. Synthetic events have such fields: "s32 pid;
- * unsigned long[] stack" of tracefs' synthetic_events. __get_stacktrace(NAME)
- * in the print format distinguishes them from other arrays. */
+ * unsigned long[] stack" of tracefs' synthetic_events. Only
+ * __get_stacktrace(NAME) in the print format distinguishes them from other
+ * arrays. */
 
 #define CALL "__get_stacktrace("
 
@@ -243,8 +245,9 @@ void tp_stack_find(struct tp_format *fmt)
 	}
 }
 
-/* Linux 7.2 stores the number of addresses before them; no address is that
- * small. A 0 also ends the stack. */
+/* Copies the addresses of a stack to ip, and returns their number. Linux 7.2
+ * stores the number before them; no address is that small. A 0 also ends the
+ * stack. */
 static uint32_t tp_stack_take_addrs(const struct field *f, bool swap,
 				    bool long32, uint64_t *ip)
 {

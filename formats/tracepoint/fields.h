@@ -1,12 +1,13 @@
-/* fields.h - the fields of a payload, by the format of its tracepoint. */
+/* fields.h - reads the fields of a payload, by the format of its tracepoint. */
 #pragma once
 
 #include "formats/tracepoint/tracepoint.h"
 
-/* The index of the field of that name; -1 if there is none or name is
+/* Returns the index of the field with that name; -1 if there is none or name is
  * NULL. */
 int tp_field_index(const struct tp_format *fmt, const char *name);
-/* Takes a long of the kernel, which has 4 bytes if long32. */
+/* Takes a long of the kernel, of 4 bytes if long32. Returns 0, or -1 and
+ * *err. */
 static inline int tp_take_long(struct bytes *b, bool long32, uint64_t *out,
 			       struct err *err)
 {
@@ -27,7 +28,8 @@ static inline bool tp_field_is_dynamic(const struct tp_field *f)
  * raw may be NULL. */
 void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		    size_t len, struct field *out);
-/* tp_field_number() of a field of 1 or 2 bytes that begins in the payload. */
+/* tp_field_number() for a field of 1 or 2 bytes whose offset is inside the
+ * payload. */
 bool tp_field_small(const struct bytes *raw, const struct tp_field *f,
 		    int64_t *out);
 /* Reads a number from a payload. Returns false if the field is not a number or
@@ -53,7 +55,8 @@ static inline bool tp_field_number(const struct bytes *raw,
 	*out = (int64_t)u64;
 	return true;
 }
-/* The same of the field with this index; `otherwise` if there is none. */
+/* Returns the number in the field with this index, or `otherwise` if the field
+ * is not a number, or not inside the payload, or the index is negative. */
 static inline int64_t tp_field_number_or(const struct tp_format *fmt, int field,
 					 const struct bytes *raw,
 					 int64_t otherwise)
@@ -64,7 +67,7 @@ static inline int64_t tp_field_number_or(const struct tp_format *fmt, int field,
 		       ? v
 		       : otherwise;
 }
-/* The same of the field with this index, not present if it is negative;
- * borrowed until the next call. */
+/* Reads the field with this index into *out, which is not present if the index
+ * is negative; borrowed until the next call. */
 void tp_field_take_alone(struct tp *tp, const struct tp_format *fmt, int field,
 			 const struct bytes *raw, struct field *out);

@@ -1,4 +1,5 @@
-/* format.c - reads the formats of tracepoints. */
+/* format.c - parses the formats of tracepoints, and finds those of system
+ * calls. */
 #include "formats/tracepoint/tracepoint.h"
 
 #include <ctype.h>
@@ -10,11 +11,11 @@
 #include "stitch/base/words.h"
 #include "stitch/source.h"
 
-/* ---- reads events of system calls that change mappings, or files that are
- * mapped, of any capture */
+/* ---- reads events of system calls that change mappings or open files that are
+ * mapped, of any capture format */
 
 static const struct {
-	const char *name; /* after sys_enter_ or sys_exit_ */
+	const char *name; /* the event's name after sys_enter_ or sys_exit_ */
 	enum call_what what;
 } calls[] = {
 	{ "mmap", CALL_MMAP },	     { "munmap", CALL_MUNMAP },
@@ -44,8 +45,9 @@ enum call_what tp_call_what(const char *name)
 	return CALL_NONE;
 }
 
-/* "__syscall_nr" was "nr" before Linux 4.6 (commit 026842d148b9); the arguments
- * follow it. Newer kernels (7.2) add copies of strings after those. */
+/* Sets fmt->call of an event of one system call. "__syscall_nr" was "nr" before
+ * Linux 4.6 (commit 026842d148b9); the arguments follow it. Newer kernels (7.2)
+ * add copies of strings after those. */
 static void tp_call_find_named(struct tp_format *fmt, const char *name)
 {
 	struct tp_call c = { 0 };
@@ -66,8 +68,8 @@ static void tp_call_find_named(struct tp_format *fmt, const char *name)
 		fmt->call = c;
 }
 
-/* LTTng's events have no number, and have the arguments by name among other
- * fields; mmap's flags may be a structure. */
+/* LTTng's events have no number of the call, and have the arguments by name
+ * among other fields; mmap's flags may be a structure. */
 static const struct {
 	const char *name;
 	enum call_what what;
@@ -109,7 +111,7 @@ static void tp_call_find_lttng(struct tp_format *fmt, const char *name,
 		fmt->call = c;
 }
 
-/* Sets fmt->call. */
+/* Sets fmt->call by the system and name of the event. */
 static void tp_call_find(struct tp_format *fmt)
 {
 	const char *rest;
@@ -148,8 +150,8 @@ static inline int64_t tp_call_number(const struct tp_format *fmt,
 	return v;
 }
 
-/* The field is unsigned long args[6], with 8 bytes each on the machines of
- * interest. */
+/* Copies the arguments. The field is unsigned long args[6], of 8 bytes each on
+ * the machines that are supported. */
 static bool tp_call_raw_args(const struct tp_format *fmt,
 			     const struct bytes *raw, uint64_t arg[CALL_ARGS])
 {
@@ -180,7 +182,7 @@ void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 		ok &= tp_call_raw_args(fmt, raw, out->arg);
 	} else {
 		for (size_t i = 0; i < CALL_ARGS; i++) {
-			bool any = true; /* what is no number is 0 */
+			bool any = true; /* a field that is not a number is 0 */
 
 			out->arg[i] = (uint64_t)tp_call_number(fmt, raw,
 							       c->arg[i], &any);
@@ -226,8 +228,9 @@ static bool tp_format_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* In "char comm[16]", "__data_loc char[] name" and "const char * path" the name
- * is the last word outside of brackets. */
+/* Returns the name in a declaration, and its length: the last word outside of
+ * brackets, as in "char comm[16]", "__data_loc char[] name" and "const char *
+ * path". */
 static const char *tp_format_field_name(const char *s, const char *end,
 					size_t *len)
 {
@@ -265,9 +268,9 @@ static enum fmt_kind tp_format_kind(const char *decl, const char *end,
 	return FMT_BLOB;
 }
 
-/* The size of an element: "[6]" after the name divides the size. Of dynamic
- * arrays and of those of probes ("s32 arr[]; size:8") only the type tells it.
- */
+/* Returns the size of an element: "[6]" after the name divides the size. For
+ * dynamic arrays and those of probes ("s32 arr[]; size:8") only the type
+ * determines it. */
 static uint32_t tp_format_elem_size(const char *decl, const char *s,
 				    const char *end, uint32_t size)
 {
@@ -283,7 +286,8 @@ static bool tp_format_is_name(const char *name, size_t len, const char *is)
 	return len == strlen(is) && !memcmp(name, is, len);
 }
 
-/* Takes "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;". */
+/* Adds the field of "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;" to
+ * fmt. */
 static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 				 const char *s, const char *end)
 {
@@ -300,8 +304,8 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	const char *name = tp_format_field_name(s, semi, &len);
 
 	f.elem = tp_format_elem_size(s, name + len, semi, f.size);
-	/* Of the common fields, those that say in which thread and in which
-	 * context of its CPU the event was hit are of interest. */
+	/* Of the common fields, only those for the thread and for the context
+	 * on its CPU are kept. */
 	if (!len || (len >= 7 && !memcmp(name, "common_", 7) &&
 		     !tp_format_is_name(name, len, "common_pid") &&
 		     !tp_format_is_name(name, len, "common_flags")))

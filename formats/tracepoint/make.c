@@ -1,5 +1,6 @@
 /* make.c - makes a tracepoint's format and payload as perf.data files store
- * them: with the common fields first, which events of other tracers lack. */
+ * them: with the common fields first, which events of other tracers do not
+ * have. */
 #include <inttypes.h>
 
 #include "formats/tracepoint/fields.h"
@@ -9,10 +10,11 @@
 #include "stitch/base/words.h"
 #include "stitch/source.h"
 
-/* common_type, common_flags, common_preempt_count, common_pid */
+/* the bytes of common_type, common_flags, common_preempt_count and
+ * common_pid */
 #define COMMON_BYTES 8u
 #define LINE_MAX_BYTES 240u
-/* A record has less than 64 KiB, which also limits the offset of a dynamic
+/* A record is smaller than 64 KiB, which also limits the offset of a dynamic
  * field. */
 #define PAYLOAD_MAX 60000u
 
@@ -49,7 +51,8 @@ static void tp_make_field_line(const struct tp_field *f, const char *name,
 		     f->off + COMMON_BYTES, f->size, f->is_signed);
 }
 
-/* A stack is not printed as a field: its bytes are not readable. */
+/* Returns whether the print format shows the field; it does not show a stack,
+ * whose bytes are not readable. */
 static bool tp_make_is_printed(const struct tp_format *fmt, size_t i)
 {
 	return !fmt->def[i].is_stack && !tp_make_is_common(fmt, i) &&
@@ -89,7 +92,8 @@ static void tp_make_argument(const struct tp_field *f, const char *name,
 		text_out_add(o, ", REC->%s", name);
 }
 
-/* Prints "a=%d b=%s", REC->a, __get_str(b); a single text without its name. */
+/* Prints "a=%d b=%s", REC->a, __get_str(b); a single field "text" is printed
+ * without its name. */
 static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
 {
 	const char *gap = "";
@@ -115,7 +119,8 @@ static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
 	text_out_add(o, "\n");
 }
 
-/* perf prints nothing at all for a format with other functions. */
+/* Returns whether perf can print the format: it prints nothing at all for one
+ * with other functions than these. */
 static bool tp_make_perf_prints(const char *text)
 {
 	static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
@@ -137,7 +142,8 @@ static bool tp_make_perf_prints(const char *text)
 	return true;
 }
 
-/* Returns where the line of the first added field is in the text, or `none`. */
+/* Returns the line of the first added field in the text, or `none` if there is
+ * none. */
 static const char *tp_make_added_line(const struct tp_format *fmt,
 				      const char *text, const char *none)
 {
@@ -165,8 +171,8 @@ char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 	o.buf = mem_new(o.size, 1);
 	as.name = name;
 	if (tp_make_has_common(fmt)) {
-		/* Copy the format with another id, as it was recorded, and with
-		 * another print format if perf cannot print it. */
+		/* Copy the format with another id and, if perf cannot print it,
+		 * with another print format. */
 		static const char recorded[] = "\n" TP_RECORDED_PRINT;
 		const char *at = strstr(fmt->text, "\nID: ");
 		const char *behind =
@@ -225,7 +231,8 @@ static void tp_make_number(const struct tp *tp, unsigned char *at, size_t size,
 		at[big ? size - 1 - i : i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Makes room for n bytes at off. Returns NULL if that exceeds a payload. */
+/* Returns n bytes of the payload that is made, at off, or NULL if that exceeds
+ * a payload. */
 static unsigned char *tp_make_room(struct tp *tp, size_t off, size_t n)
 {
 	if (off > PAYLOAD_MAX || n > PAYLOAD_MAX - off)
@@ -243,7 +250,7 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 
 	tp->n_made = 0;
 	tp_make_room(tp, 0, COMMON_BYTES);
-	/* A format with common fields has common_pid as a field. */
+	/* a format with common fields has common_pid as a field */
 	if (!common)
 		tp_make_number(tp, tp->made + 4, 4, tid);
 	for (size_t i = 0; i < fmt->n; i++) {
@@ -267,7 +274,8 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 		else if (to && from)
 			memcpy(to, from, v->len < size ? v->len : size);
 	}
-	/* The bytes of dynamic fields follow; the fields get their place. */
+	/* Append the bytes of dynamic fields, and store their places in the
+	 * fields. */
 	for (size_t i = 0; i < fmt->n; i++) {
 		const struct tp_field *f = &fmt->field[i];
 		const struct field *v = &field[i];
@@ -276,7 +284,7 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 		if (!tp_field_is_dynamic(f) || !v->present ||
 		    off + 4 > tp->n_made)
 			continue;
-		/* The text of a stack was not recorded; its bytes were. */
+		/* the text of a stack is not recorded, only its bytes */
 		const bool text = f->kind == FMT_DYN_TEXT;
 		const void *from = text ? (const void *)v->text : v->blob;
 		const size_t n = (size_t)v->len + text;

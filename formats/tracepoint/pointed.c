@@ -1,5 +1,5 @@
-/* pointed.c - what a pointer of a print format leads to, as text, by the rules
- * of lib/vsprintf.c of Linux. */
+/* pointed.c - prints the target of a pointer in a print format, by the rules of
+ * lib/vsprintf.c of Linux. */
 #include "formats/tracepoint/pointed.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 
-/* ---- the elements of arrays that expressions come to */
+/* ---- the elements of arrays */
 
 uint64_t expr_element(const struct expr_machine *on, const struct expr_value *v,
 		      uint32_t elem, uint64_t i, bool *ok)
@@ -18,7 +18,7 @@ uint64_t expr_element(const struct expr_machine *on, const struct expr_value *v,
 	struct bytes b;
 	int64_t num = 0;
 
-	/* the final 0 of a text is an element too */
+	/* the NUL of a text is an element too */
 	if (!v->blob || !elem || elem > 8 || i >= v->len / elem) {
 		*ok = v->kind == EXPR_TEXT && elem == 1 && i == v->len;
 		return 0;
@@ -28,11 +28,12 @@ uint64_t expr_element(const struct expr_machine *on, const struct expr_value *v,
 	return (uint64_t)num;
 }
 
-/* What %pJ of a print format of CTF has after it. The kernel has no %pJ. */
+/* The letters that may follow %pJ in a print format of CTF. The kernel has no
+ * %pJ. */
 #define BRACES_HOW "slvjxdib"
 
-/* Strings, numbers and lists were read before; lists are JSON, in which
- * hexadecimal numbers and those above 2^63 are strings. */
+/* Prints values that the CTF reader made: strings, numbers and lists. Lists are
+ * JSON, in which hexadecimal numbers and those above 2^63 are strings. */
 
 #define NESTED_MAX 64
 
@@ -70,7 +71,7 @@ static void braces_quoted(struct text_out *o, const char *s, char until)
 	text_out_add(o, "\"");
 }
 
-/* Labels of one value stand with '|' between them. */
+/* Prints the labels of one value, which have '|' between them. */
 static void braces_labels(struct text_out *o, const char *s)
 {
 	if (!*s) {
@@ -86,8 +87,8 @@ static void braces_labels(struct text_out *o, const char *s)
 	}
 }
 
-/* Prints a number of JSON, in quotes or not. Returns how much of s it is; 0: it
- * is none. */
+/* Prints a number of JSON, with or without quotes. Returns its length in s; 0
+ * if there is none. */
 static size_t braces_number(struct text_out *o, const char *s)
 {
 	const bool hex = s[0] == '0' && s[1] == 'x';
@@ -101,13 +102,13 @@ static size_t braces_number(struct text_out *o, const char *s)
 	return hex && n == 2 ? 0 : n;
 }
 
-/* Prints a string of JSON, from after its first quote. Returns what follows
+/* Prints a string of JSON, from after its first quote. Returns the text after
  * it. */
 static const char *braces_string(struct text_out *o, const char *s)
 {
 	const size_t n = strspn(s, "0123456789abcdefx");
 
-	/* no other number that is kept in quotes has fewer digits */
+	/* other numbers are not quoted unless they have 19 digits or more */
 	if (s[n] == '"' && (s[1] == 'x' || n >= 19)) {
 		struct text_out was = *o;
 
@@ -137,7 +138,8 @@ static const char *braces_string(struct text_out *o, const char *s)
 
 static void braces_json(struct text_out *o, const char *s)
 {
-	uint64_t at[NESTED_MAX]; /* the next element of a list */
+	uint64_t at[NESTED_MAX]; /* by depth: index of the next element of a
+				    list */
 	bool is_list[NESTED_MAX + 1] = { false };
 	size_t depth = 0;
 	bool key = false;
@@ -145,7 +147,7 @@ static void braces_json(struct text_out *o, const char *s)
 	while (*s && !o->cut) {
 		const char c = *s;
 
-		/* an element begins */
+		/* an element of a list begins */
 		if (depth && is_list[depth] && c != ']' && c != ',' &&
 		    (s[-1] == '[' || s[-1] == ','))
 			text_out_add(o, "[%" PRIu64 "] = ", at[depth - 1]++);
@@ -189,7 +191,7 @@ bool tp_out_braces(struct text_out *o, char how, int bits,
 		   const struct expr_value *v)
 {
 	const bool is_bytes = strchr("xdi", how) != NULL;
-	/* a list of bytes without any */
+	/* a list of bytes that is empty */
 	const bool none = v->kind == EXPR_NUM && !v->num && !v->len;
 
 	if (is_bytes && none) {
@@ -219,8 +221,8 @@ bool tp_out_braces(struct text_out *o, char how, int bits,
 	else if (how == 'j')
 		braces_json(o, s);
 	else if (how == 'v') {
-		/* A variant's string has no quotes; its number has none either.
-		 */
+		/* A variant's string has no quotes, and neither does its
+		 * number. */
 		const size_t n = strspn(s, "0123456789abcdefx.+-");
 
 		text_out_add(o, "{ ");
@@ -241,9 +243,10 @@ bool tp_out_braces(struct text_out *o, char how, int bits,
 
 #define FAMILY_IP4 2
 #define FAMILY_IP6 10
-#define HEX_MOST 64 /* bytes of %*ph */
+#define HEX_MOST 64 /* the most bytes of %*ph */
 
-/* What is after %p: the letters that choose, and those that may follow. */
+/* The letters after %p: those that select the kind, and those that may
+ * follow. */
 static const struct {
 	const char *letters, *more;
 } kinds[] = {
@@ -268,7 +271,7 @@ static void pointed_ip4(struct text_out *o, const unsigned char *b,
 			const char *letters)
 {
 	const bool zeros = *letters == 'i';
-	/* in the machine's order, of which the little one is all but all */
+	/* 'h' means the machine's byte order, nearly always little-endian */
 	const bool turn = strpbrk(letters + 2, "hl") != NULL;
 
 	for (int i = 0; i < 4; i++)
@@ -276,7 +279,8 @@ static void pointed_ip4(struct text_out *o, const unsigned char *b,
 			     b[turn ? 3 - i : i]);
 }
 
-/* The longest row of zeros is left out, unless it is a single one. */
+/* Prints an IPv6 address. The longest run of zeros is left out, unless it is a
+ * single zero. */
 static void pointed_ip6_short(struct text_out *o, const unsigned char *b)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -328,7 +332,8 @@ static void pointed_ip6(struct text_out *o, const unsigned char *b,
 			     b[i], b[i + 1]);
 }
 
-/* A struct sockaddr, in the machine's order but for addresses and ports. */
+/* Prints a struct sockaddr, which has the machine's byte order except for
+ * addresses and ports. */
 static bool pointed_socket(struct text_out *o, const struct expr_machine *on,
 			   const char *letters, const struct expr_value *v)
 {
@@ -430,7 +435,7 @@ bool tp_out_bitmap(struct text_out *o, const struct expr_machine *on,
 		return false;
 	if (list)
 		return pointed_list(o, on, v, bits);
-	/* words of 32 bits, of which the highest may have fewer */
+	/* words of 32 bits; the highest may have fewer */
 	for (unsigned int at = bits ? (bits - 1) / 32 * 32 : 0; bits && ok;
 	     at -= 32) {
 		const int n = (int)(bits - at < 32 ? bits - at : 32);

@@ -1,5 +1,5 @@
-/* pointed.h - what a pointer of a print format leads to, as text: addresses of
- * networks, UUIDs, bitmaps. */
+/* pointed.h - prints the target of a pointer in a print format: network
+ * addresses, UUIDs, bitmaps. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@ struct expr_machine;
 struct expr_value;
 struct text_out;
 
-/* ---- what an expression of a print format comes to: a number, a
- * text or bytes of the payload. */
+/* ---- the value of an expression in a print format: a number, a text or bytes
+ * of the payload. */
 
 enum expr_kind {
 	EXPR_NUM,
@@ -21,13 +21,14 @@ enum expr_kind {
 struct expr_value {
 	enum expr_kind kind;
 	uint64_t num;
-	const char *text;	   /* with a final 0 */
-	const unsigned char *blob; /* len bytes, of a text too */
-	uint32_t len, elem;	   /* elem: bytes of one element */
-	bool is_signed;		   /* the elements are */
+	const char *text;	   /* NUL-terminated */
+	const unsigned char *blob; /* len bytes; texts have them too */
+	uint32_t len, elem;	   /* elem: size of one element in bytes */
+	bool is_signed;		   /* the elements are signed */
 };
 
-/* What the payload was recorded on: numbers are swapped, a long has 32 bits. */
+/* The machine of the capture. swap: numbers have the other byte order; long32:
+ * a long has 32 bits. */
 struct expr_machine {
 	bool swap, long32;
 };
@@ -43,15 +44,15 @@ uint64_t expr_element(const struct expr_machine *on, const struct expr_value *v,
 bool tp_out_braces(struct text_out *o, char how, int bits,
 		   const struct expr_value *v);
 
-/* Returns how many letters after %p are understood, 0: none. */
+/* Returns how many letters after %p are known to choose a kind; 0: none. */
 size_t tp_pointed_letters(const char *s);
-/* Prints the bytes that v leads to as %p with these letters does
+/* Prints the bytes that v points to, as %p with these letters does
  * (lib/vsprintf.c of Linux, pointer()); number is the width of "%*p", -1: none.
- * Returns false if they are not in the payload. */
+ * Returns false if the payload does not have the bytes. */
 bool tp_out_pointed(struct text_out *o, const struct expr_machine *on,
 		    const char *letters, int number,
 		    const struct expr_value *v);
-/* Prints the first bits of a bitmap: its words, or if `list` their numbers:
- * "0-3,8". Returns false if it has fewer. */
+/* Prints the first bits of a bitmap: its words or, with `list`, the numbers of
+ * the bits: "0-3,8". Returns false if it has fewer bits. */
 bool tp_out_bitmap(struct text_out *o, const struct expr_machine *on,
 		   const struct expr_value *v, unsigned int bits, bool list);

@@ -1,12 +1,12 @@
 /* print.c - makes the text of a tracepoint's payload, as the kernel would print
  * it.
  *
- * libtraceevent does this too, but it crashes on malformed formats
- * (version 1.7.1: an out-of-bounds access in its parser within seconds of
- * fuzzing), and formats come from the capture. So they are interpreted here. If
- * something is not understood, the text shows the fields instead, and
- * tp_print_problem() says why. What the kernel prints of its own variables, as
- * its array of pages, is in no capture: "?". */
+ * libtraceevent does this too, but it crashes on malformed formats (version
+ * 1.7.1: an out-of-bounds access in its parser within seconds of fuzzing), and
+ * formats come from the capture. So they are interpreted here. If something is
+ * not understood, the text shows the fields instead, and tp_print_problem()
+ * returns the reason. Values of the kernel's own variables, such as its array
+ * of pages, are in no capture and print as "?". */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,48 +22,51 @@
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
-#define NAMED_LETTERS "SsFfB" /* after %p: the name of a function */
+#define NAMED_LETTERS "SsFfB" /* after %p: a function's name */
 #define WORD_LETTERS                                                           \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 #define LACKS_STRING "lacks the string of"
-#define BITS_MAX 65536 /* of %*pb */
+#define BITS_MAX 65536 /* the most bits of %*pb */
 
-/* A part of a line: text, then a conversion and what it converts. */
+/* A part of a line: text, then a conversion and its argument. */
 struct tp_part {
 	const char *text; /* len bytes */
 	size_t len;
-	struct tp_conversion c;	   /* type 0: none */
-	uint32_t of;		   /* node of the expression; 0: none */
-	uint32_t width, precision; /* likewise */
-	uint32_t number; /* it is this field alone, plus 1; 0: it is not */
-	uint32_t only;	 /* no other field is in it, plus 1; 0: others are */
-	bool variable;	 /* of the kernel: its value is in no capture */
-	bool bare;	 /* it prints one field without width, precision and
-			  * flags: a number, decimal or hexadecimal, or text */
-	struct tp_memo *memo; /* MEMOS; NULL: not yet made, or never */
+	struct tp_conversion c;	   /* type 0: the part is only text */
+	uint32_t of;		   /* node of the argument; 0: none */
+	uint32_t width, precision; /* nodes of these arguments; 0: none */
+	uint32_t number; /* index + 1 of the field that is the whole argument;
+			    0: it is more */
+	uint32_t only; /* index + 1 of the only field in the argument; 0: it has
+			  others */
+	bool variable; /* has a kernel variable, whose value is in no capture */
+	bool bare;     /* prints one field without width, precision and flags: a
+			  decimal or hexadecimal number, or text */
+	struct tp_memo *memo; /* MEMOS; NULL: none yet */
 };
 
-/* What a part that depends on one number alone was printed as: a state, flags,
- * a name of a list. To evaluate takes ten times as long as to find it here. */
+/* The text of a part for one value of the only number it depends on: a state,
+ * flags, a name of a list. Evaluation takes ten times as long as finding it
+ * here. */
 struct tp_memo {
 	int64_t num;
-	bool known;    /* there is one; it may be empty */
-	uint8_t len;   /* of text */
-	uint16_t used; /* bytes of the expression's texts, */
-	bool later;    /* which others were in front of */
+	bool known;    /* the memo is in use; its text may be empty */
+	uint8_t len;   /* length of text */
+	uint16_t used; /* bytes that it took of the expression's texts, */
+	bool later;    /* when other texts were before it */
 	char text[45];
 };
-#define MEMOS 16 /* by the number */
+#define MEMOS 16 /* by a hash of the number */
 
-/* What the print fmt of an event says: n parts from the first on. */
+/* The parsed print format of an event: n parts, from part `first` on. */
 struct tp_line {
 	size_t first, n;
 	bool understood;
-	const char *problem; /* "": none */
+	const char *problem; /* why it is not understood; "": it is */
 };
 
-/* Each print fmt is parsed once. Formats stay where they are as long as struct
- * tp is used. */
+/* The parsed print formats. Each is parsed once. Formats must not move as long
+ * as struct tp is used. */
 struct tp_print {
 	struct table lines; /* by the address of the format's text */
 	struct tp_line *line;
@@ -74,7 +77,8 @@ struct tp_print {
 	struct expr values;
 };
 
-/* These do without vsnprintf(), which took half the time of a payload. */
+/* These output functions avoid vsnprintf(), which took half the time of a
+ * payload. */
 static void tp_out_bytes(struct text_out *o, const char *s, size_t n)
 {
 	if (o->len + 1 >= o->size)
@@ -96,7 +100,7 @@ static void tp_out_fill(struct text_out *o, char c, int n)
 		tp_out_char(o, c);
 }
 
-/* Writes the digits of v so that they end at end. Returns where they begin. The
+/* Writes the digits of v, the last one before `end`. Returns the first one. The
  * compiler makes a loop for each base, without divisions. */
 static inline char *tp_digits(char *end, uint64_t v, unsigned int base,
 			      bool upper)
@@ -110,7 +114,8 @@ static inline char *tp_digits(char *end, uint64_t v, unsigned int base,
 	return end;
 }
 
-/* Prints a decimal or hexadecimal number as it is: most are such. */
+/* Prints a decimal or hexadecimal number without padding: most are like
+ * this. */
 static void tp_out_bare(struct text_out *o, const struct tp_conversion *c,
 			uint64_t v)
 {
@@ -180,7 +185,7 @@ void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 		++*s;
 }
 
-/* Prints sign, base and digits, padded. */
+/* Prints sign, base prefix and digits, padded. */
 static void tp_out_number(struct text_out *o, const struct tp_conversion *c,
 			  uint64_t v)
 {
@@ -196,7 +201,7 @@ static void tp_out_number(struct text_out *o, const struct tp_conversion *c,
 	} else if (is_signed && (c->plus || c->blank)) {
 		sign = c->plus ? "+" : " ";
 	} else if (c->alt && (c->type == 'x' || c->type == 'X')) {
-		/* of 0 too, where C has none */
+		/* for 0 too, unlike C */
 		sign = c->type == 'x' ? "0x" : "0X";
 	} else if (c->alt && v && c->type == 'o') {
 		sign = "0";
@@ -234,9 +239,9 @@ static void tp_out_text(struct text_out *o, const struct tp_conversion *c,
 	tp_out_fill(o, ' ', c->left ? fill : 0);
 }
 
-/* As sprint_symbol() of Linux does it: "name+0x12/0x34 [module]". An address
- * without a name, and %p, has all its digits: the kernel prints hashes instead
- * unless its option hash-ptr is off. */
+/* Prints an address like sprint_symbol() of Linux: "name+0x12/0x34 [module]".
+ * An address without a name, and %p, gets all its digits; the kernel prints
+ * hashes instead unless its option hash-ptr is off. */
 void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		    const struct tp_conversion *c, uint64_t v)
 {
@@ -254,7 +259,7 @@ void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		tp_out_number(o, &digits, v);
 		return;
 	}
-	/* %pB: of a return address; the call may be the last thing of the
+	/* %pB has a return address; the call may be the last instruction of its
 	 * function */
 	const uint64_t at = v - (c->letter == 'B' && v);
 
@@ -271,11 +276,11 @@ void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		text_out_add(o, " [%.*s]", (int)sym.module_len, sym.module);
 }
 
-/* Takes the letters after %p. Returns false if they are not understood. */
+/* Takes the letters after %p. Returns false if they are not known. */
 static bool tp_parse_letters(const char **s, struct tp_conversion *c)
 {
-	/* R: of a return address on s390x with its bits, b: with the build-id,
-	 * which no tracepoint has */
+	/* R: a return address on s390x with extra bits; b: with the build-id,
+	 * which no tracepoint prints */
 	const size_t n = tp_pointed_letters(*s);
 
 	if (!isalnum((unsigned char)**s))
@@ -291,7 +296,8 @@ static bool tp_parse_letters(const char **s, struct tp_conversion *c)
 	return *c->pointed || c->letter;
 }
 
-/* Takes the number that an argument gives, where one does. */
+/* Takes the argument that is a width or precision, if `given`. Returns its
+ * node, or 0. */
 static uint32_t tp_parse_given(struct expr_source *args, bool given)
 {
 	if (!given || args->failed)
@@ -301,8 +307,8 @@ static uint32_t tp_parse_given(struct expr_source *args, bool given)
 	return expr_parse(args);
 }
 
-/* Returns the field that nodes from the first on use, plus 1; 0: none, or
- * several. */
+/* Returns index + 1 of the only field in the nodes from `first` on; 0: there is
+ * none, or several. */
 static uint32_t tp_only_field(const struct expr_tree *tree, size_t first)
 {
 	uint32_t only = 0;
@@ -318,8 +324,8 @@ static uint32_t tp_only_field(const struct expr_tree *tree, size_t first)
 	return only;
 }
 
-/* Finds the strings of the kernel that the part prints, or says that they are
- * not known. */
+/* Replaces the address of a kernel string by the string, if the format lists
+ * it, or notes that it is not known. */
 static void tp_parse_strings(struct expr_source *args, struct tp_part *p)
 {
 	const struct expr_node *n = &args->tree->node[p->of];
@@ -340,7 +346,7 @@ static void tp_parse_strings(struct expr_source *args, struct tp_part *p)
 		 args->fmt->def[n->num].name);
 }
 
-/* Takes the conversion at *s, and what it converts. Returns false if it is not
+/* Takes the conversion at *s and its arguments. Returns false if they are not
  * understood. */
 static bool tp_parse_conversion(const char **s, struct expr_source *args,
 				bool long32, struct tp_part *p)
@@ -385,7 +391,7 @@ static bool tp_parse_conversion(const char **s, struct expr_source *args,
 	return true;
 }
 
-/* Adds the parts of a print fmt. Returns false if it is not understood. */
+/* Adds the parts of a print format. Returns false if it is not understood. */
 static bool tp_parse_line(struct tp_print *pr, struct expr_source *args,
 			  bool long32)
 {
@@ -411,7 +417,7 @@ static bool tp_print_string(struct text_out *o, const struct tp_conversion *c,
 	if (v->kind == EXPR_TEXT)
 		tp_out_text(o, c, v->text ? v->text : "");
 	else if (v->kind == EXPR_BLOB && v->blob && v->elem == 1) {
-		/* Print the text of bytes, up to a 0. */
+		/* Print bytes as text, up to a NUL. */
 		char copy[1024];
 		size_t n = v->len < sizeof(copy) ? v->len : sizeof(copy) - 1;
 
@@ -427,7 +433,8 @@ static bool tp_print_string(struct text_out *o, const struct tp_conversion *c,
 	return true;
 }
 
-/* Prints a value. Returns false if the conversion is of another kind. */
+/* Prints a value. Returns false if the conversion is for another kind of
+ * value. */
 static bool tp_print_value(struct text_out *o, const struct tp *tp,
 			   const struct tp_conversion *c,
 			   const struct expr_value *v)
@@ -452,7 +459,8 @@ static bool tp_print_value(struct text_out *o, const struct tp *tp,
 	}
 }
 
-/* The number that an argument gives as a width or precision. */
+/* Returns the value of an argument that is a width or precision, limited to
+ * -most to most. */
 static int tp_print_given(struct expr *e, uint32_t node, int most)
 {
 	const int64_t v = (int64_t)expr_evaluate(e, node).num;
@@ -500,8 +508,8 @@ static bool tp_print_evaluated(struct tp *tp, const struct tp_part *p,
 	return p->variable;
 }
 
-/* Prints a part that depends on the field f alone. The text is the same for the
- * same number, unless the texts of the parts in front leave no room. */
+/* Prints a part that depends only on field f. The same number makes the same
+ * text, unless the texts of earlier parts leave no room. */
 static bool tp_print_again(struct tp *tp, struct tp_part *p,
 			   const struct field *f, struct text_out *o)
 {
@@ -546,7 +554,7 @@ static bool tp_print_part(struct tp *tp, struct tp_part *p, struct text_out *o)
 {
 	const struct expr *e = &tp->print->values;
 
-	/* most are fields that are numbers */
+	/* most arguments are fields that are numbers */
 	if (p->number) {
 		const struct field *f = &e->field[p->number - 1];
 
@@ -558,7 +566,7 @@ static bool tp_print_part(struct tp *tp, struct tp_part *p, struct text_out *o)
 			tp_out_number(o, &p->c, (uint64_t)f->num);
 		return true;
 	}
-	/* the name of an address may be learned later */
+	/* not for %p: the name of an address may become known later */
 	return p->only && p->c.type != 'p'
 		       ? tp_print_again(tp, p, &e->field[p->only - 1], o)
 		       : tp_print_evaluated(tp, p, o);
@@ -582,7 +590,8 @@ static bool tp_print_line(struct tp *tp, const struct tp_line *l,
 		const struct field *f =
 			p->only ? &tp->print->values.field[p->only - 1] : NULL;
 
-		/* without the quotes that the print fmt has around a string */
+		/* print it without the quotes that the print format has around
+		 * the string */
 		faulty = f && !f->present && f->text;
 		if (faulty) {
 			o->len -= o->len && o->buf[o->len - 1] == '"';
@@ -610,8 +619,8 @@ static void tp_print_plain(struct text_out *o, const struct field_def *def,
 		text_out_add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
-/* Without what a reader adds to the fields, the print fmt that was recorded is
- * the right one. */
+/* Returns whether a field that a reader adds is missing: then the print format
+ * that was recorded is the right one. */
 static bool tp_print_recorded(const struct tp_format *fmt,
 			      const struct field *field)
 {
@@ -621,7 +630,7 @@ static bool tp_print_recorded(const struct tp_format *fmt,
 	return false;
 }
 
-/* Returns the text of the print fmt; "": there is none. */
+/* Returns the text of the print format; "" if there is none. */
 static const char *tp_print_text(const struct tp_format *fmt, bool recorded)
 {
 	static const char begin[] = "print fmt: ";
@@ -658,7 +667,7 @@ tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 	l->first = pr->n_part;
 	l->understood = tp_parse_line(pr, &args, tp->long32);
 	l->n = pr->n_part - l->first;
-	/* what a union has in which bits, no format says */
+	/* no format shows which bits of a union hold what */
 	const char *bits = l->understood ? NULL : strstr(args.s, "union ");
 	char why[160];
 	int n = 0;
@@ -713,8 +722,9 @@ size_t tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 			tp_print_plain(&o, &fmt->def[i], &field[i]);
 		}
 	}
-	/* Text written to trace_marker has its own line feed. Where the buffer
-	 * is full it stays, so that a caller sees that there may be more. */
+	/* A text written to trace_marker has its own line feed, which is
+	 * removed. It stays if the buffer is full, so that a caller can see
+	 * that there may be more. */
 	while (o.len && o.len + 1 < size && buf[o.len - 1] == '\n')
 		buf[--o.len] = 0;
 	return o.len;
@@ -806,8 +816,8 @@ void tp_release(struct tp *tp)
 }
 
 /* ---- makes the text of a trace_printk() from its format and packed arguments
- * (lib/vsprintf.c, vbin_printf): each argument has its own alignment, 8 bytes
- * that of 4, with strings between them */
+ * (lib/vsprintf.c, vbin_printf): each argument has its own alignment, except
+ * that 8 bytes are aligned to 4, and strings are between them */
 
 static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 {
@@ -825,7 +835,7 @@ static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 	return true;
 }
 
-/* The width of "%*d" is an argument of its own. */
+/* Takes the width or precision of "%*d", which is a separate argument. */
 static bool tp_bprint_take_given(struct bytes *args, int *out)
 {
 	uint64_t v;
@@ -836,6 +846,8 @@ static bool tp_bprint_take_given(struct bytes *args, int *out)
 	return true;
 }
 
+/* Prints one conversion with its packed arguments, and moves past both. Returns
+ * false if it is not understood. */
 static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 			  const char **s, struct text_out *o)
 {
@@ -854,8 +866,8 @@ static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 		tp_out_char(o, '%');
 		return true;
 	case 'p':
-		/* for %pS and the like the kernel stores the pointer, for
-		 * other letters the text */
+		/* for %pS and the like the kernel stores the pointer, for other
+		 * letters the text */
 		c.letter = **s;
 		stored = !isalnum((unsigned char)c.letter) ||
 			 strchr("SsFfBxKe", c.letter);
@@ -908,7 +920,8 @@ void tp_bprint(const struct tp *tp, const char *format,
 		}
 		s++;
 		if (!tp_bprint_one(tp, &b, &s, &o)) {
-			/* Not understood: show the rest as written. */
+			/* Not understood: print the rest of the format as it
+			 * is. */
 			text_out_add(&o, "%s", from);
 			break;
 		}

@@ -12,7 +12,7 @@ struct ctf_cursor {
 	uint64_t end;	/* bits that may be read, at most those of b */
 };
 
-/* Are there this many bits? */
+/* Returns whether this many bits are left. */
 static inline bool ctf_cursor_has(const struct ctf_cursor *c, uint64_t bits)
 {
 	return c->at <= c->end && bits <= c->end - c->at;
@@ -23,13 +23,14 @@ static inline void ctf_cursor_align(struct ctf_cursor *c, uint64_t bits)
 	c->at = (c->at + bits - 1) & ~(bits - 1);
 }
 
-/* Has the machine that runs this the byte order `big`? */
+/* Returns whether this machine has the byte order `big`. */
 static inline bool ctf_cursor_is_native(bool big)
 {
 	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* Reads 8, 16, 32 or 64 bits at a byte. Returns -1 if they are not there. */
+/* Reads 8, 16, 32 or 64 bits at a whole byte and moves past them. Returns -1 if
+ * they are not there. */
 static inline int ctf_cursor_whole(struct ctf_cursor *c, uint32_t bits,
 				   bool swap, uint64_t *out)
 {
@@ -63,7 +64,8 @@ static inline int ctf_cursor_whole(struct ctf_cursor *c, uint32_t bits,
 	return rc;
 }
 
-/* Reads 1 to 64 bits, which are there, byte by byte. */
+/* Reads 1 to 64 bits byte by byte. The caller has checked that they are
+ * there. */
 static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
 					 uint32_t bits, bool big)
 {
@@ -73,7 +75,7 @@ static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
 	uint64_t v = 0;
 	uint8_t byte = 0;
 
-	/* cut is not 0 if there are nine bytes */
+	/* cut is never 0 if the bits extend over nine bytes */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t up = 8 * (big ? n - 1 - i : i);
 
@@ -84,8 +86,8 @@ static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
 	return v & (UINT64_MAX >> (64 - bits));
 }
 
-/* Reads 1 to 64 bits that are within 8 bytes, if these are there; moves after
- * them. Returns false, and has read nothing, if not. */
+/* Reads 1 to 64 bits that are within 8 bytes, if these can be read, and moves
+ * past them. Otherwise returns false and reads nothing. */
 static inline bool ctf_cursor_word(struct ctf_cursor *c, uint32_t bits,
 				   bool big, uint64_t *out)
 {
@@ -102,8 +104,7 @@ static inline bool ctf_cursor_word(struct ctf_cursor *c, uint32_t bits,
 	return true;
 }
 
-/* Reads 1 to 64 bits and moves after them. Returns -1 if they are not there.
- */
+/* Reads 1 to 64 bits and moves past them. Returns -1 if they are not there. */
 static inline int ctf_cursor_number(struct ctf_cursor *c, uint32_t bits,
 				    bool big, uint64_t *out)
 {

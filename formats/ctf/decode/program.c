@@ -1,8 +1,8 @@
-/* program.c - compiles class trees.
+/* program.c - compiles class trees into steps.
  *
  * While it adds steps, the position is known modulo some power of two. So most
- * alignments cost nothing, and neighbours of fixed size that are not needed
- * become one distance, which the next step moves. */
+ * alignments cost nothing, and adjacent fields of fixed size that are not
+ * needed become one distance, which the next step skips. */
 #include "formats/ctf/decode/program.h"
 
 #include "formats/ctf/decode/cursor.h"
@@ -80,7 +80,7 @@ static void ctf_program_flush(struct ctf_program *p)
 
 static void ctf_program_move(struct ctf_program *p, uint32_t bits)
 {
-	/* a step moves first and aligns then */
+	/* flush: a step moves first and then aligns */
 	if (p->mask || p->pre > PRE_MAX)
 		ctf_program_flush(p);
 	p->pre += bits;
@@ -110,7 +110,8 @@ static bool ctf_program_has_effect(const struct ctf_node *node)
 	return node->slot || node->role != CTF_NO_ROLE;
 }
 
-/* Sets *bits if the class has a fixed size and no effect. */
+/* Returns whether the class has a fixed size and no effect, and sets *bits to
+ * the size. */
 static bool ctf_program_is_dull(const struct ctf_node *node, uint64_t *bits)
 {
 	const struct ctf_node *e = ctf_node_element(node);
@@ -136,7 +137,7 @@ static void ctf_program_walk(struct ctf_program *p, const struct ctf_node *node)
 	ctf_program_forget(p, 1);
 }
 
-/* Lists whose length is in another field. */
+/* Adds the step that skips a list whose length is in another field. */
 static void ctf_program_skip_many(struct ctf_program *p,
 				  const struct ctf_node *node)
 {
@@ -159,8 +160,8 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 	if (!node)
 		return;
 	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL) {
-		/* Options have their own steps. What is known of the position
-		 * after them is what holds for all. */
+		/* Each option has its own steps. After them, only what holds
+		 * for the positions of all options is known. */
 		uint32_t base = (uint32_t)p->n_jump;
 		uint32_t n = node->n_child;
 		uint32_t *out OWNED = mem_new(n + 1, sizeof(*out));
@@ -228,7 +229,7 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 	}
 }
 
-/* Is it a number of whole bytes, without effects? */
+/* Returns whether the field is a number of whole bytes without effects. */
 static bool ctf_program_is_whole(const struct ctf_node *node)
 {
 	return !ctf_program_has_effect(node) && !node->reverse &&
@@ -237,7 +238,8 @@ static bool ctf_program_is_whole(const struct ctf_node *node)
 		node->bits == 64);
 }
 
-/* The step for a number at a byte whose only purpose is what is wanted. */
+/* Returns the step for a number at a whole byte that has no other purpose than
+ * w. */
 static enum ctf_code ctf_program_code(const struct ctf_program *p,
 				      const struct ctf_node *node,
 				      const struct ctf_want *w)
@@ -320,17 +322,18 @@ void ctf_program_end(struct ctf_program *p)
 	ctf_program_op(p, CTF_OP_END, NULL);
 }
 
-/* Is it a number that ctf_run_header() reads in a word with others? */
+/* Returns whether the field is a number that ctf_run_header() can read in one
+ * word with others. */
 static bool ctf_program_is_plain(const struct ctf_node *node, uint32_t at)
 {
 	return node->kind == CTF_UINT && !node->reverse && !node->big &&
 	       node->align <= 8 && at % node->align == 0;
 }
 
-/* Sets p->brief if the header is a number, and an option by its value whose
- * first choice is a structure of one number. LTTng's event headers are: an id
- * of 5 or 16 bits with 27 or 32 bits of the clock; larger ids and times are the
- * other choice. For these, ctf_run_header() runs the program. */
+/* Sets p->brief if the header is a number and a variant that it selects, whose
+ * first option is a structure of one number. LTTng's event headers are such: an
+ * id of 5 or 16 bits and 27 or 32 bits of the clock; events with larger ids or
+ * times have the other option, for which ctf_run_header() runs the program. */
 void ctf_program_header(struct ctf_program *p, const struct ctf_node *header)
 {
 	ctf_program_start(p);

@@ -1,9 +1,9 @@
 /* program.h - the class of an event as a flat list of steps.
  *
  * A class tree is compiled once: structures disappear, fields that are not
- * needed become distances, and what is needed says where it goes. run.c runs
- * the steps. Only lists and variants that become text are still walked as
- * trees.
+ * needed become distances, and a field that is needed has its destination in
+ * its step. run.c runs the steps. Only lists and variants that become text are
+ * still walked as trees.
  *
  * Order of calls: ctf_program_start(), one call for each field, and
  * ctf_program_end(). */
@@ -23,7 +23,7 @@ enum ctf_how {
 	CTF_JSON,   /* anything else, as text */
 };
 
-/* The meaning of a field beyond being one. */
+/* What the reader uses a field for, besides the payload. */
 enum ctf_use {
 	CTF_FIELD,
 	CTF_CPU,
@@ -33,12 +33,12 @@ enum ctf_use {
 	CTF_USE_VTID,
 	CTF_IP,
 	CTF_COOKIE,
-	CTF_PROCNAME, /* from here on no numbers */
+	CTF_PROCNAME, /* this use and those below are not numbers */
 	CTF_KSTACK,
 	CTF_USTACK,
 	CTF_CHAIN,
 	CTF_NAMES,	/* a chain of function names */
-	CTF_PERF_STACK, /* kernel and user part with marks between them */
+	CTF_PERF_STACK, /* kernel and user addresses with marks between them */
 };
 
 #define CTF_NO_PLACE UINT32_MAX
@@ -47,32 +47,33 @@ struct ctf_want {
 	uint8_t how, use;
 	uint8_t size;	/* of a number: bytes */
 	uint32_t off;	/* in the payload */
-	uint32_t label; /* where the place of a label goes; CTF_NO_PLACE */
+	uint32_t label; /* payload offset for the place of the number's label;
+			   CTF_NO_PLACE: none */
 };
 
 enum ctf_code {
 	CTF_OP_END,
-	CTF_OP_NOP, /* only moves */
+	CTF_OP_NOP, /* only moves and aligns */
 	CTF_OP_U8,  /* a number of whole bytes, for the payload alone */
 	CTF_OP_U16,
 	CTF_OP_U32,
 	CTF_OP_U64,
-	CTF_OP_USE, /* one that has a use, and may be a field, too */
+	CTF_OP_USE, /* a number that has a use, and may be in the payload too */
 	CTF_OP_USE32,
 	CTF_OP_USE64,
-	CTF_OP_MARK, /* an unsigned one that has effects and no other purpose */
+	CTF_OP_MARK, /* an unsigned number that has effects only */
 	CTF_OP_NUM,  /* any number, with all its effects */
 	CTF_OP_JUMP,
 	CTF_OP_SELECT,
 	CTF_OP_TEXT,
 	CTF_OP_SKIP_TEXT,
-	CTF_OP_SKIP_MANY, /* as many times n bits as `from` says */
+	CTF_OP_SKIP_MANY, /* skips n bits as often as slot `from` holds */
 	CTF_OP_BYTES,
 	CTF_OP_JSON,
-	CTF_OP_WALK, /* a tree, for its effects */
+	CTF_OP_WALK, /* walks a tree for its effects */
 	CTF_OP_UUID,
-	CTF_OP_WORDS, /* a stack of numbers of 64 bits; by want.use */
-	CTF_OP_STACK, /* any other */
+	CTF_OP_WORDS, /* a stack of 64-bit numbers; want.use is which */
+	CTF_OP_STACK, /* a stack of other numbers */
 	CTF_OP_NAME,
 	CTF_OP_NAME_HERE, /* n bytes of UTF-8 */
 };
@@ -80,24 +81,23 @@ enum ctf_code {
 struct ctf_op {
 	uint8_t code;
 	bool swap;
-	uint32_t pre;  /* bits to move, then ... */
+	uint32_t pre;  /* bits to skip, then ... */
 	uint32_t mask; /* ... alignment minus 1 */
-	/* JUMP: the step to go to; SELECT: the first of its jumps;
-	 * SKIP_MANY: bits; USE: bits of 64 above a signed number;
-	 * NAME_HERE: bytes. */
+	/* JUMP: the step to go to; SELECT: its first jump; SKIP_MANY: bits of
+	 * an element; USE: the bits above a signed number; NAME_HERE: bytes. */
 	uint32_t n;
 	struct ctf_want want;
 	const struct ctf_node *node; /* borrowed from the tree */
 };
 
-/* An event header as nearly all are: the id, which is one of lo to hi, and the
- * low bits of a clock. */
+/* An event header as in nearly all traces: an id, from lo to hi, and the low
+ * bits of a clock. */
 struct ctf_brief_header {
-	uint32_t id_bits,
-		bits;  /* of the id; of both; 0: it is no such header */
-	uint64_t mask; /* alignment minus 1 */
+	uint32_t id_bits, bits; /* bits of the id; of id and clock; 0: the
+				   header has another form */
+	uint64_t mask;		/* alignment minus 1 */
 	uint64_t lo, hi;
-	uint16_t slot; /* of the id */
+	uint16_t slot; /* slot of the id */
 	int32_t clock;
 };
 
@@ -105,11 +105,12 @@ struct ctf_program {
 	struct ctf_brief_header brief;
 	struct ctf_op *op;
 	size_t n, cap;
-	uint32_t *jump; /* of each SELECT: one for each option, and one more */
+	uint32_t *jump; /* the steps of each SELECT: one for each option, and
+			   one for none */
 	size_t n_jump, cap_jump;
-	bool dynamic; /* writes fields of variable length */
-	/* While it is made: the position is `at` modulo `mod` bits; `pre` and
-	 * `mask` are due. */
+	bool dynamic; /* writes payload fields of variable length */
+	/* Only while it is compiled: the position is `at` modulo `mod` bits;
+	 * `pre` and `mask` are not in a step yet. */
 	uint32_t mod, at, pre, mask;
 };
 
@@ -120,21 +121,22 @@ void ctf_program_align(struct ctf_program *p, uint32_t align);
 /* Adds a field that is needed. */
 void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 		     const struct ctf_want *want);
-/* Adds a class with all below it for its effects on slots, clocks and roles.
- * node may be NULL. */
+/* Adds a class and all below it, only for the effects on slots, clocks and
+ * roles. node may be NULL. */
 void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node);
 void ctf_program_end(struct ctf_program *p);
-/* Makes the program of an event header; NULL: there is none. */
+/* Makes the program of an event header; header NULL: the program is empty. */
 void ctf_program_header(struct ctf_program *p, const struct ctf_node *header);
 void ctf_program_release(struct ctf_program *p);
 
-/* Is it an integer, an enumeration's too? A number of any fixed size, that is
- * no text? */
+/* Return whether the class is an integer or an enumeration; a number of fixed
+ * size that does not become text; a signed number. */
 bool ctf_node_is_integer(const struct ctf_node *node);
 bool ctf_node_is_number(const struct ctf_node *node);
 bool ctf_node_is_signed(const struct ctf_node *node);
-/* A string of any kind? A list, and of what? NULL: no list. */
+/* Return whether the class is a string of any kind; the class of its elements,
+ * or NULL if it is not a list. */
 bool ctf_node_is_string(const struct ctf_node *node);
 const struct ctf_node *ctf_node_element(const struct ctf_node *node);
-/* A list of bytes, or a BLOB? */
+/* Returns whether the class is a list of bytes or a BLOB. */
 bool ctf_node_is_bytes(const struct ctf_node *node);

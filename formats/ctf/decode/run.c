@@ -1,5 +1,5 @@
-/* run.c - runs programs: steps that every event has are in ctf_run() itself,
- * the others each in a function. */
+/* run.c - runs programs. ctf_run() itself has the steps that every event needs;
+ * each of the others is a function. */
 #include "formats/ctf/decode/run.h"
 
 #include <float.h>
@@ -8,13 +8,13 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
 
-/* ---- reads trees: any field to text, numbers, lists and structures to JSON,
- * which SQL can parse */
+/* ---- reads trees and makes text: numbers as such, lists and structures as
+ * JSON, which SQL can parse */
 
-/* Reads the classes that have no members: numbers with their effects on slots,
- * clocks and roles, and the bytes of texts. */
+/* Reads the classes without members: numbers, with their effects on slots,
+ * clocks and roles, and the bytes of strings. */
 
-/* More elements of no size than a packet of no size has. */
+/* How many elements without size a list may have in a packet without size. */
 #define NOTHING_MAX 256
 
 int ctf_field_stop(struct ctf_state *st, const char *why)
@@ -28,7 +28,8 @@ static int ctf_field_too_short(struct ctf_state *st)
 	return ctf_field_stop(st, "a field goes beyond the end of the packet");
 }
 
-/* Counts an element of no size. Returns -1 if there are too many. */
+/* Counts an element without size. Returns -1 with st->why if there are too
+ * many. */
 static int ctf_field_idle(struct ctf_state *st)
 {
 	return ++st->idle > NOTHING_MAX + st->cur.at / 8
@@ -36,6 +37,8 @@ static int ctf_field_idle(struct ctf_state *st)
 		       : 0;
 }
 
+/* Reads a LEB128 number. Returns -1 with st->why if it is too long for 64 bits
+ * or incomplete. */
 static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
 {
 	struct ctf_cursor *c = &st->cur;
@@ -46,7 +49,7 @@ static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
 	do {
 		if (ctf_cursor_number(c, 8, false, &byte))
 			return ctf_field_too_short(st);
-		/* the tenth byte has room for the last bit, or for the sign */
+		/* the tenth byte has room for one bit, or for the sign */
 		if (shift > 63 ||
 		    (shift == 63 &&
 		     (is_signed ? byte != 0 && byte != 0x7f : byte > 1)))
@@ -71,8 +74,8 @@ static uint64_t ctf_field_reverse(uint64_t v, uint32_t bits)
 	return out;
 }
 
-/* Keeps a number that was read for those who need it: fields whose length or
- * choice it is, and the reader, by its role. */
+/* Stores a number that was read in its slot, for the fields whose length or
+ * option it is, and in its role, for the reader. */
 static inline void ctf_field_effects(struct ctf_state *st,
 				     const struct ctf_node *node, uint64_t v)
 {
@@ -94,8 +97,8 @@ static inline void ctf_field_effects(struct ctf_state *st,
 	}
 }
 
-/* The same for an unsigned number of CTF_UINT, whose value is not needed. Most
- * numbers of headers are within 8 bytes that are there. */
+/* Reads an unsigned number of CTF_UINT for its effects only. The fast path
+ * reads 8 bytes at once. */
 static int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node)
 {
 	uint64_t v;
@@ -130,7 +133,7 @@ int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-/* Is the value in a range of the label? */
+/* Returns whether the value is in a range of the label. */
 static bool ctf_field_is_inside(const struct ctf_label *l, uint64_t v,
 				bool is_signed)
 {
@@ -162,7 +165,8 @@ uint64_t ctf_field_length(const struct ctf_state *st,
 	return node->from ? st->slot[node->from] : node->count;
 }
 
-/* Sets *out to the next n bytes. */
+/* Sets *out to the next n bytes and moves past them. Returns -1 with st->why if
+ * they are not there. */
 static int ctf_field_window(struct ctf_state *st, uint64_t n, struct bytes *out)
 {
 	struct ctf_cursor *c = &st->cur;
@@ -174,7 +178,8 @@ static int ctf_field_window(struct ctf_state *st, uint64_t n, struct bytes *out)
 	return 0;
 }
 
-/* Returns the length of the text up to its first null unit; -1: none. */
+/* Returns the length in bytes of the text before its first null unit, or -1 if
+ * there is no null unit. */
 static int64_t ctf_field_null(const struct bytes *b, size_t unit)
 {
 	static const unsigned char null[4];
@@ -245,7 +250,7 @@ static void ctf_text_word(struct ctf_text *t, const char *s)
 		ctf_text_put(t, s, strlen(s));
 }
 
-/* Takes a character of UTF-16 or UTF-32. Returns -1 at the end. */
+/* Takes a character of UTF-16 or UTF-32 (wide). Returns -1 at the end. */
 static int ctf_text_take(struct bytes *b, bool wide, uint32_t *out)
 {
 	uint16_t hi = 0;
@@ -263,7 +268,7 @@ static int ctf_text_take(struct bytes *b, bool wide, uint32_t *out)
 	return bytes_skip(b, 2, NULL);
 }
 
-/* Adds the text of a string in UTF-8. */
+/* Appends a string, converted to UTF-8. */
 static void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
 			    const struct bytes *b)
 {
@@ -292,8 +297,8 @@ static void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
 	}
 }
 
-/* Adds the labels that a number has, with '|' between them. Returns false if
- * it has none. */
+/* Appends the labels of a number, separated by '|'. Returns false if it has
+ * none. */
 static bool ctf_text_labels(struct ctf_text *t, const struct ctf_node *node,
 			    uint64_t value)
 {
@@ -355,8 +360,8 @@ static int ctf_value_string(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-/* ---- numbers. Lists have mostly numbers, and formatted output took half of
- * the time. */
+/* ---- numbers. They have their own code because lists consist mostly of
+ * numbers, and formatted output took half of the time. */
 
 static void ctf_value_decimal(struct ctf_text *t, uint64_t v, bool minus)
 {
@@ -384,14 +389,14 @@ static void ctf_value_hexadecimal(struct ctf_text *t, uint64_t v)
 	ctf_text_put(t, buf + at, sizeof(buf) - at);
 }
 
-/* Powers of ten that have 64 bits, and are exact as double, too. */
+/* The powers of ten that fit into 64 bits; each is exact as a double too. */
 static const uint64_t ctf_value_ten[] = { 1e0,	1e1,  1e2,  1e3,  1e4,
 					  1e5,	1e6,  1e7,  1e8,  1e9,
 					  1e10, 1e11, 1e12, 1e13, 1e14,
 					  1e15, 1e16, 1e17, 1e18, 1e19 };
 
-/* Returns size * 10^decimals, rounded to the nearest, of two to the even one.
- * size is from 0.001 to 10^15, and the result has at most 17 digits. */
+/* Returns size * 10^decimals, rounded to the nearest integer, ties to even.
+ * size must be from 0.001 to 10^15, and the result have at most 17 digits. */
 static uint64_t ctf_value_scaled(double size, int decimals)
 {
 	uint64_t bits;
@@ -408,7 +413,7 @@ static uint64_t ctf_value_scaled(double size, int decimals)
 	return whole + (rest > half || (rest == half && whole & 1));
 }
 
-/* Prints v / 10^decimals without zeros at its end. */
+/* Appends v / 10^decimals without trailing zeros. */
 static void ctf_value_point(struct ctf_text *t, uint64_t v, int decimals,
 			    bool minus)
 {
@@ -427,16 +432,17 @@ static void ctf_value_point(struct ctf_text *t, uint64_t v, int decimals,
 	ctf_text_put(t, buf + at, sizeof(buf) - at);
 }
 
-/* Prints with `some` digits, or else `all`, as ctf_text_real() does. Returns
- * false for numbers that are too large or too small for it. A number of 15
- * digits divided by a power of ten up to 10^22 is the double that strtod()
- * gives, as both are exact. */
+/* Appends v with `some` digits if they parse to the same number, else with
+ * `all`, as ctf_text_real() does. Returns false for numbers that are too large
+ * or too small for this way. An integer of 15 digits divided by a power of ten
+ * up to 10^22 is the double that strtod() returns, as both are exact. */
 static bool ctf_value_usual(struct ctf_text *t, double v, int some, int all)
 {
 	const double size = v < 0 ? -v : v;
-	int digits = 1; /* before the point; 0 and below: zeros after it */
+	int digits =
+		1; /* digits before the point; 0 and below: zeros after it */
 
-	/* An x87 rounds a quotient twice, to its own digits first. */
+	/* an x87 would round a quotient twice, first to its own precision */
 	if (FLT_EVAL_METHOD > 1 || !(size >= 0.001 && size < 1e15))
 		return false;
 	while (size >= (double)ctf_value_ten[digits])
@@ -486,7 +492,8 @@ static double ctf_value_half(uint32_t v)
 	return v >> 15 ? -f : f;
 }
 
-/* JSON has no word for what is no finite number: within it, it is text. */
+/* Appends a floating-point number. JSON has no infinity and no NaN, so within
+ * JSON they are strings. */
 static void ctf_value_put_real(struct ctf_text *t, double v, bool single,
 			       bool top)
 {
@@ -528,7 +535,8 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 		ctf_value_put_real(t, d, false, top);
 		break;
 	default:
-		/* no machine's own: its bits, the high ones first */
+		/* this machine has no such type: print its bits, the high ones
+		 * first */
 		ctf_text_put(t, "\"", 1);
 		ctf_value_hexadecimal(t, node->big ? v : more);
 		ctf_text_put(t, " ", 1);
@@ -561,7 +569,7 @@ static int ctf_value_list(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-/* Bytes nested in something else, as a list of numbers. */
+/* Appends a BLOB that is nested in something else as a list of numbers. */
 static int ctf_value_blob(struct ctf_state *st, const struct ctf_node *node,
 			  struct ctf_text *t)
 {
@@ -602,6 +610,7 @@ static int ctf_value_struct(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
+/* Reads a field of any class and appends its text; see ctf_value_read(). */
 static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 			 struct ctf_text *t, unsigned int depth, bool top)
 {
@@ -632,8 +641,8 @@ static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 			return -1;
 		if (!t)
 			return 0;
-		/* SQLite's JSON reads integers above 2^63 as floating-point:
-		 * they are text */
+		/* SQLite's JSON reads integers above 2^63 as floating-point, so
+		 * they become strings */
 		const bool quote =
 			!top && !is_signed &&
 			(hex || (v > INT64_MAX && ctf_node_is_integer(node)));
@@ -666,12 +675,13 @@ static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 	}
 }
 
-/* Reads any class; adds its text, JSON except for a single value, if t is not
- * NULL. */
+/* Reads a field of any class. Appends its text to t if t is not NULL: JSON,
+ * except for a single value. Returns -1 with st->why on bytes that do not
+ * fit. */
 static int ctf_value_read(struct ctf_state *st, const struct ctf_node *node,
 			  struct ctf_text *t)
 {
-	/* a string stands without quotes */
+	/* a string outside of JSON has no quotes */
 	if (t && node->kind == CTF_VARIANT) {
 		int64_t i = ctf_field_option(node, st->slot[node->from]);
 
@@ -726,7 +736,7 @@ static size_t ctf_run_left(const struct ctf_state *st)
 	return left < most - st->output ? left : (size_t)(most - st->output);
 }
 
-/* Begins a text at the end of the payload; there is room for a 0 after it. */
+/* Begins a text at the end of the payload and leaves room for its final NUL. */
 static struct ctf_text ctf_run_begin(struct ctf_state *st)
 {
 	size_t left = ctf_run_left(st);
@@ -749,7 +759,7 @@ static void ctf_run_place(struct ctf_state *st, uint32_t off, size_t len)
 	st->output += len;
 }
 
-/* Ends a text with a 0, also if it is cut. */
+/* Ends a text with a NUL, even if the text was cut. */
 static void ctf_run_finish(struct ctf_state *st, uint32_t off,
 			   const struct ctf_text *t)
 {
@@ -762,7 +772,7 @@ static void ctf_run_finish(struct ctf_state *st, uint32_t off,
 	ctf_run_place(st, off, t->n + 1);
 }
 
-/* `above`: the bits above a signed number. */
+/* Sign-extends v; `above` is the number of bits above the signed number. */
 static inline uint64_t ctf_run_extend(uint64_t v, uint32_t above)
 {
 	return (uint64_t)((int64_t)(v << above) >> above);
@@ -795,8 +805,8 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
-/* Reads a number of 8 or 16 bits that begins at a byte and changes nothing but
- * what uses it; ctf_run() itself reads larger ones. */
+/* Reads a number of 8 or 16 bits at a whole byte that has a use but no effects.
+ * ctf_run() itself reads larger ones. */
 static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 {
 	const struct ctf_want *w = &op->want;
@@ -811,7 +821,7 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
-/* Numbers of 8 bits or less, a byte each. */
+/* Copies a list of numbers of up to 8 bits into the payload, one byte each. */
 static int ctf_run_bytes(struct ctf_state *st, const struct ctf_op *op)
 {
 	const struct ctf_node *e = ctf_node_element(op->node);
@@ -874,7 +884,7 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 		if (i < CHAIN_MAX)
 			out->ip[i] = v;
 	}
-	/* the last entry of a stack that LTTng cut at its limit */
+	/* LTTng ends a stack that it cut at its limit with this entry */
 	out->cut = out->n && out->ip[out->n - 1] == UINT64_MAX;
 	out->n -= out->cut;
 	return 0;
@@ -902,7 +912,7 @@ static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
-/* The stack of an interpreter: names of functions, innermost first. */
+/* Reads the stack of an interpreter: names of functions, innermost first. */
 static int ctf_run_names(struct ctf_state *st, const struct ctf_node *node)
 {
 	const uint64_t n = ctf_field_length(st, node);
@@ -991,8 +1001,8 @@ static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 	}
 }
 
-/* Steps that few events have, or that take longer than a call. Returns the step
- * that follows, or NULL and st->why. */
+/* Runs a step that few events have, or that takes longer than a call. Returns
+ * the next step, or NULL with st->why. */
 static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
 					 struct ctf_state *st,
 					 const struct ctf_op *op)
@@ -1011,8 +1021,8 @@ static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
 		rc = ctf_run_num(st, op);
 		break;
 	case CTF_OP_NAME:
-		/* of another encoding, or of any length; others are in
-		 * ctf_run() */
+		/* strings of another encoding or of fixed length; ctf_run() has
+		 * the others */
 		rc = ctf_field_chars(st, op->node, &b);
 		if (rc)
 			break;
@@ -1054,8 +1064,8 @@ static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
 
 int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 {
-	/* copies, as the compiler must expect that *st changes with each byte
-	 * of the payload */
+	/* local copies: otherwise the compiler must assume that each store to
+	 * the payload changes *st */
 	const struct bytes b = st->cur.b;
 	unsigned char *raw = st->raw;
 	uint64_t at = st->cur.at;

@@ -1,9 +1,8 @@
-/* ctf2.h - reads CTF 2 metadata, a sequence of JSON texts: what its files
- * share.
+/* ctf2.h - what the files that read CTF 2 metadata share: it is a sequence of
+ * JSON texts.
  *
- * What an object may have
- * is a table of its properties: one that is not in it is refused, because it
- * may change what the bytes mean. */
+ * Each kind of object has a table of its properties. A property that is not in
+ * the table is refused, because it may change what the bytes mean. */
 #pragma once
 #include <json-c/json.h>
 
@@ -11,10 +10,10 @@
 
 struct ctf2 {
 	struct raw *r;
-	uint32_t at;	 /* of the fragment */
-	char where[160]; /* names on the way to the value */
+	uint32_t at;	 /* offset of the fragment */
+	char where[160]; /* path of names to the value, for messages */
 	size_t n_where;
-	const struct raw_class **alias; /* by name */
+	const struct raw_class **alias; /* classes by name */
 	size_t n_alias, cap_alias;
 	int depth;
 	uint32_t n_fragment;
@@ -24,14 +23,14 @@ struct ctf2 {
 /* A range of numbers. */
 struct ctf2_range {
 	struct ctf_range range;
-	bool wide;     /* an end above 2^63 - 1 */
-	bool negative; /* an end below 0 */
+	bool wide;     /* an end is above 2^63 - 1 */
+	bool negative; /* an end is below 0 */
 };
 int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out);
 
 typedef int ctf2_set_fn(struct ctf2 *j, void *to, struct json_object *value);
-/* Takes one property: set() is called with the address `at` bytes after the
- * start of what is made; NULL: the value does not matter. */
+/* A property of an object: set() stores its value `at` bytes after the start of
+ * the object that is made; set NULL: the value does not matter. */
 struct ctf2_property {
 	const char *name;
 	bool needed;
@@ -39,9 +38,11 @@ struct ctf2_property {
 	size_t at;
 };
 
-/* Set what is at `to`: uint32_t, the number of a name; const char *, its text
- * for as long as the tree; uint64_t; int64_t. */
+/* Store a value at `to`: ctf2_put_name() a name's number (uint32_t),
+ * ctf2_put_text() a text that lives as long as the tree (const char *), the
+ * others uint64_t and int64_t. */
 ctf2_set_fn ctf2_put_name, ctf2_put_text, ctf2_put_u64, ctf2_put_i64;
 
-/* Sets the const struct raw_class * at `to`; ctf2_put_scope: to a structure. */
+/* Store a const struct raw_class * at `to`; ctf2_put_scope() takes structures
+ * only. */
 ctf2_set_fn ctf2_put_class, ctf2_put_scope;

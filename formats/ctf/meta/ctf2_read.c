@@ -1,5 +1,5 @@
-/* ctf2_read.c - the sequence of fragments that is CTF 2 metadata: each is an
- * RS byte and a JSON object (RFC 7464). */
+/* ctf2_read.c - reads CTF 2 metadata, a sequence of fragments: each is an RS
+ * byte and a JSON object (RFC 7464). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/words.h"
 
-/* ---- values of JSON, and messages that say where one is wrong */
+/* ---- values of JSON, and messages with the path of a wrong value */
 
-/* Sets the error, with the place that ctf2_enter() told. Returns -1. */
+/* Sets the error, with the path that ctf2_enter() made. Returns -1. */
 static int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
 {
 	char msg[240];
@@ -25,8 +25,8 @@ static int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
 			msg);
 }
 
-/* Adds a name to the place that messages tell. Returns what n_where was, to
- * which the caller sets it. */
+/* Appends a name to the path that messages print. Returns the previous n_where,
+ * which the caller restores. */
 static size_t ctf2_enter(struct ctf2 *j, const char *name)
 {
 	size_t mark = j->n_where;
@@ -38,7 +38,8 @@ static size_t ctf2_enter(struct ctf2 *j, const char *name)
 	return mark;
 }
 
-/* These fail if the value is of another type, or outside lo to hi. */
+/* These return -1 with an error if the value has another type, or is not in lo
+ * to hi. */
 static int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo,
 		    uint64_t hi, uint64_t *out)
 {
@@ -68,7 +69,8 @@ static int ctf2_object(struct ctf2 *j, struct json_object *o)
 	return 0;
 }
 
-/* Returns which of the words the string is, words_find(), or -1. */
+/* Returns the index of the string in `words` (see words_find()), or -1 with an
+ * error. */
 static int ctf2_word(struct ctf2 *j, struct json_object *o, const char *words)
 {
 	if (!json_object_is_type(o, json_type_string))
@@ -177,8 +179,8 @@ static int ctf2_property(struct ctf2 *j, const char *name,
 	return 0;
 }
 
-/* Reads the properties of an object; 'type' and 'attributes' are read by who
- * wants them. Fails on those that are not in the table. */
+/* Reads the properties of an object, except 'type' and 'attributes', which the
+ * caller reads if needed. Fails on a property that is not in the table. */
 static int ctf2_properties(struct ctf2 *j, struct json_object *o,
 			   const struct ctf2_property *table, size_t n,
 			   void *to)
@@ -229,8 +231,8 @@ static int ctf2_set_byte_order(struct ctf2 *j, void *to, struct json_object *v)
 	return i < 0 ? -1 : 0;
 }
 
-/* Which of the two orders is the usual one depends on the byte order, which may
- * follow: ctf2_put_class() compares them. */
+/* Which of the two orders is the normal one depends on the byte order, which
+ * may follow: ctf2_put_class() compares them. */
 static int ctf2_set_bit_order(struct ctf2 *j, void *to, struct json_object *v)
 {
 	int i = ctf2_word(j, v, "first-to-last last-to-first");
@@ -301,7 +303,7 @@ static int ctf2_set_roles(struct ctf2 *j, void *to, struct json_object *v)
 	return 0;
 }
 
-/* Adds the ranges of a name to range[*n]. */
+/* Appends the ranges of a name to range[*n]. */
 static int ctf2_ranges(struct ctf2 *j, struct raw_class *c, uint32_t name,
 		       struct json_object *v, struct raw_range **range,
 		       size_t *n, size_t *cap)
@@ -354,7 +356,7 @@ static int ctf2_set_labels(struct ctf2 *j, void *to, struct json_object *v)
 	return ret;
 }
 
-/* Makes the choice of an option. */
+/* Makes the choice of an option from its ranges. */
 static int ctf2_choice(struct ctf2 *j, struct raw_class *c, uint32_t name,
 		       struct json_object *v, struct ctf_label *out)
 {
@@ -384,7 +386,8 @@ static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *o = json_object_array_get_idx(v, i);
 
-		/* null is one structure up: it takes the name before it away */
+		/* null goes one structure up, so it removes the name before
+		 * it */
 		if (o && ctf2_put_name(j, &name[p->n], o))
 			return -1;
 		if (o)
@@ -440,7 +443,7 @@ static int ctf2_element(struct ctf2 *j, void *to, struct json_object *v)
 	return ctf2_put_class(j, &part->type, v);
 }
 
-/* A member or an option. */
+/* A member of a structure or an option of a variant. */
 struct ctf2_part {
 	struct raw_part part;
 	struct json_object *ranges;
@@ -485,7 +488,7 @@ static int ctf2_part(struct ctf2 *j, struct json_object *o, enum ctf_kind kind,
 	return raw_room(j->r, j->at);
 }
 
-/* Members of a structure or options of a variant. */
+/* Reads the members of a structure or the options of a variant. */
 static int ctf2_set_parts(struct ctf2 *j, void *to, struct json_object *v)
 {
 	struct raw_class *c = to;
@@ -639,8 +642,8 @@ int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 	j->depth++;
 	if (raw_room(j->r, j->at) || ctf2_properties(j, o, k->property, n, c))
 		return -1;
-	/* What follows from several properties. The bit that is read first is
-	 * the lowest one of little-endian fields. */
+	/* Derive what depends on several properties. In little-endian fields,
+	 * the bit that is read first is the lowest one. */
 	node->reverse = c->bit_order && (c->bit_order == 2) != node->big;
 	if (node->kind == CTF_OPTIONAL)
 		node->no_ranges = !node->choice;
@@ -665,9 +668,10 @@ int ctf2_put_scope(struct ctf2 *j, void *to, struct json_object *value)
 	return 0;
 }
 
-/* What the values of one fragment may take. */
+/* The memory that the JSON values of one fragment may take. */
 #define CTF2_TEXT_ROOM ((size_t)20 << 20)
-/* Of objects and arrays: five for a level of classes, and a few around. */
+/* Nesting of objects and arrays: five for each level of classes, and a few
+ * around them. */
 #define CTF2_JSON_DEPTH (5 * CTF_DEPTH_MAX + 10)
 
 static int ctf2_set_version(struct ctf2 *j, void *to UNUSED,
@@ -730,7 +734,7 @@ static int ctf2_set_frequency(struct ctf2 *j, void *to, struct json_object *v)
 	return ctf2_u64(j, v, 1, UINT64_MAX, &c->clock.freq);
 }
 
-/* "unix-epoch", or a name and a uid that mean nothing to us. */
+/* Reads "unix-epoch", or a namespace, a name and a uid, which are not used. */
 static int ctf2_set_clock_origin(struct ctf2 *j, void *to,
 				 struct json_object *v)
 {
@@ -965,9 +969,10 @@ static bool ctf2_is_blank(struct scan s)
 	return n == s.n;
 }
 
-/* The library takes some 900 bytes for an object, 400 for an array, 100 for
- * another value and the length of each string (json-c 0.16). It takes strings
- * in '' as well, which are no JSON and would hide their brackets here. */
+/* Returns whether json-c needs little enough memory for a fragment. It takes
+ * some 900 bytes for an object, 400 for an array, 100 for another value, and
+ * the length of each string (json-c 0.16). Strings in '' are refused: json-c
+ * takes them, but they are no JSON and would hide brackets from this count. */
 static bool ctf2_fits(struct scan s)
 {
 	size_t size = s.n;
@@ -991,7 +996,7 @@ static bool ctf2_fits(struct scan s)
 	return size <= CTF2_TEXT_ROOM;
 }
 
-/* Parses one fragment. *whole is false if its text ends inside a value. */
+/* Parses one fragment. Sets *whole to false if the text ends inside a value. */
 static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
 		     bool *whole)
 {
@@ -1018,7 +1023,8 @@ static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
 	return ret;
 }
 
-/* A recorder that stops in the middle leaves the last fragment unfinished. */
+/* Reads all fragments. Sets *cut if the last one is unfinished, as a recorder
+ * that dies leaves it. */
 static int ctf2_sequence(struct ctf2 *j, struct json_tokener *tok,
 			 struct scan s, bool *cut)
 {
@@ -1027,7 +1033,7 @@ static int ctf2_sequence(struct ctf2 *j, struct json_tokener *tok,
 	while (s.n) {
 		bool whole = true;
 
-		/* the byte in front is the separator */
+		/* the byte before the text is the separator */
 		scan_skip(&s, 1);
 		j->at = (uint32_t)(all - s.n);
 		struct scan text = scan_head(s, scan_find_char(s, 0x1e));

@@ -1,4 +1,5 @@
-/* raw.c - metadata as it is written: names, memory, messages. */
+/* raw.c - metadata as it is written: keeps names, limits memory, makes
+ * messages. */
 #include "formats/ctf/meta/raw.h"
 
 #include <inttypes.h>
@@ -50,7 +51,7 @@ int raw_fail(struct raw *r, uint32_t at, const char *fmt, ...)
 	return -1;
 }
 
-/* What one name takes next to its text: pointers, slots of the table. */
+/* The memory of one name besides its text: pointers and slots of the table. */
 #define RAW_NAME_SIZE 100
 
 int raw_room(struct raw *r, uint32_t at)
@@ -138,7 +139,7 @@ int raw_add_event(struct raw *r, const struct raw_event *e)
 	return 0;
 }
 
-/* Returns in which round each name was seen last. */
+/* Returns, by name, the round that saw it last. */
 static uint32_t *raw_seen(struct raw *r)
 {
 	mem_reach(r->seen, r->n_seen, r->cap_seen, r->names.n);
@@ -164,12 +165,12 @@ int raw_unique(struct raw *r, const struct raw_part *part, size_t n)
 }
 
 /* A counting sort by name: it numbers the names, counts the ranges of each,
- * cuts one array into a part for each label, and fills the parts.
+ * divides one array among the labels, and fills the parts.
  *
- * The number of a name is in r->seen, which raw_unique() uses, too. No value in
- * it is above r->round, so what is above `before` was put there by this call: a
- * name gets the next number where it comes first. The last number remains in
- * r->round, so later rounds find all of these in their past. */
+ * The number of a name is in r->seen, which raw_unique() uses too. No value in
+ * r->seen exceeds r->round, so a value above `before` was stored by this call:
+ * a name gets the next number at its first range. The last number is left in
+ * r->round, so that later rounds see all of these numbers as old. */
 const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 				   size_t n, uint32_t *n_label)
 {
@@ -183,7 +184,7 @@ const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 
 	struct ctf_label *label = arena_take(r->out, *n_label * sizeof(*label));
 	struct ctf_range *range = arena_take(r->out, n * sizeof(*range));
-	/* by label: where in range[] its next range goes */
+	/* by label: where its next range goes in range[] */
 	uint32_t *next OWNED = mem_new(*n_label, sizeof(*next));
 	uint32_t first = 0;
 

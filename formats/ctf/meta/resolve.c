@@ -1,5 +1,6 @@
-/* resolve.c - makes the class tree of raw classes: copies each where it is
- * used, with its clock, its role, and the slots of lengths and selectors. */
+/* resolve.c - makes the class tree from raw classes: copies each of them
+ * wherever it is used, with its clock, its role, and the slots of lengths and
+ * selectors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,56 +8,56 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/search.h"
 
-/* resolve.c copies each scope in the order in which it is decoded, and asks for
- * a place when its user is copied. What is decoded before is there by then. The
- * copies that are not finished are frames, outermost first.
+/* Each scope is copied in the order in which it is decoded, and a place is
+ * looked for when its user is copied: all that is decoded earlier exists by
+ * then. The copies that are not finished are frames, outermost first.
  *
- * Slots are counted for three levels: the trace (packet header), the stream
+ * Slots are counted on three levels: the trace (packet header), the stream
  * (packet context, event header, common context) and the event. While copies
- * are made, a slot is its level and its number there. locate_number() turns
- * that into the final number when the sums are known: events, which are never
- * decoded at the same time, use the same ones. */
+ * are made, a slot is its level and its number there. locate_number() makes the
+ * final number when the sums are known: events, which are never decoded at the
+ * same time, share theirs. */
 
 #define LOCATE_TARGETS_MAX 64
 #define LOCATE_LEVELS 3
 
 struct locate_node {
 	const struct raw_class *type;
-	struct ctf_node *node; /* NULL: none, or not yet */
+	struct ctf_node *node; /* NULL: no copy, or not yet */
 };
 
 struct locate_frame {
 	struct locate_node at;
-	uint32_t done; /* parts that are copied */
+	uint32_t done; /* parts that are copied so far */
 };
 
 struct locate {
 	struct raw *r;
 	struct locate_node scope[RAW_SCOPES];
-	int now; /* the scope that is copied */
+	int now; /* the scope that is being copied */
 	struct locate_frame frame[CTF_DEPTH_MAX];
 	size_t n_frame;
-	uint32_t steps; /* comparisons of names */
-	bool lost;	/* a limit was exceeded on the way */
-	/* where a location leads; all of it is in one scope */
+	uint32_t steps; /* how many names were compared */
+	bool lost;	/* the search exceeded a limit */
+	/* the nodes to which a location leads; all are in one scope */
 	struct locate_node target[LOCATE_TARGETS_MAX];
 	size_t n_target;
 	int target_scope;
 	uint32_t n_slot[LOCATE_LEVELS];
-	/* by level and number: the slot that took its place */
+	/* by level and number: the slot that replaced this one */
 	uint16_t *same[LOCATE_LEVELS];
 	size_t cap_same[LOCATE_LEVELS];
-	bool joined[LOCATE_LEVELS]; /* a slot took another's place */
+	bool joined[LOCATE_LEVELS]; /* by level: some slot was replaced */
 };
 
 typedef uint16_t locate_slot_fn(const struct locate *v, uint16_t slot);
 
-/* Comparisons of names while locations are looked for. */
+/* The most comparisons of names for all locations. */
 #define LOCATE_STEPS_MAX (1u << 28)
 #define LOCATE_SHIFT 14
 #define LOCATE_MASK ((1u << LOCATE_SHIFT) - 1)
 
-/* Returns the slot that took this one's place, or the slot. */
+/* Returns the slot that replaced this one, or the slot itself. */
 static uint16_t locate_joined(const struct locate *v, uint16_t slot)
 {
 	const uint16_t *same = v->same[slot >> LOCATE_SHIFT];
@@ -66,7 +67,7 @@ static uint16_t locate_joined(const struct locate *v, uint16_t slot)
 	return slot;
 }
 
-/* Gives all targets one slot. */
+/* Gives all targets the same slot, and sets *out to it. */
 static int locate_slot(struct locate *v, uint32_t at, uint16_t *out)
 {
 	int level = v->target_scope == RAW_HEADER    ? 0
@@ -100,7 +101,7 @@ static int locate_slot(struct locate *v, uint32_t at, uint16_t *out)
 	return 0;
 }
 
-/* Changes the slots of a finished tree, which may be NULL. */
+/* Replaces all slots of a finished tree by fn; tree may be NULL. */
 static void locate_each(const struct locate *v, const struct ctf_node *tree,
 			locate_slot_fn *fn)
 {
@@ -114,8 +115,8 @@ static void locate_each(const struct locate *v, const struct ctf_node *tree,
 		locate_each(v, &n->child[i], fn);
 }
 
-/* Returns the final number: after the slots of the packet header stand those
- * of the stream, then those of the event. v->n_slot has the sums. */
+/* Returns the final number of a slot: those of the packet header come first,
+ * then those of the stream, then those of the event. v->n_slot has the sums. */
 static uint16_t locate_number(const struct locate *v, uint16_t slot)
 {
 	int level = slot >> LOCATE_SHIFT;
@@ -126,8 +127,8 @@ static uint16_t locate_number(const struct locate *v, uint16_t slot)
 	return (uint16_t)n;
 }
 
-/* How many children of a node are there: all, unless its copy is in progress.
- * *busy is the child that is being copied, or -1. */
+/* Returns how many children of a node exist: all, unless its copy is in
+ * progress. Sets *busy to the child that is being copied, or -1. */
 static uint32_t locate_done(const struct locate *v, const struct ctf_node *n,
 			    int64_t *busy)
 {
@@ -141,8 +142,8 @@ static uint32_t locate_done(const struct locate *v, const struct ctf_node *n,
 	return n->n_child;
 }
 
-/* Looks for a part with this name, from the end, among those that are copied
- * and the one that is being copied. */
+/* Returns the last part with this name among those that are copied and the one
+ * that is being copied, or -1. */
 static int64_t locate_part(struct locate *v, struct locate_node at,
 			   uint32_t name)
 {
@@ -170,8 +171,8 @@ static struct locate_node locate_into(struct locate_node at, int64_t i)
 				     (struct ctf_node *)&at.node->child[i] };
 }
 
-/* CTF 2 does not name what stands between a structure and a member: options,
- * and the element that is being decoded. */
+/* Descends into the levels that CTF 2 does not name between a structure and a
+ * member: options, and the element that is being decoded. */
 static void locate_through(struct locate *v, struct locate_node at,
 			   const struct raw_place *p, uint32_t i)
 {
@@ -186,7 +187,7 @@ static void locate_through(struct locate *v, struct locate_node at,
 		locate_walk(v, locate_into(at, k), p, i);
 }
 
-/* Collects the nodes to which names i and up lead. */
+/* Adds the nodes to which the names from i on lead to v->target. */
 static void locate_walk(struct locate *v, struct locate_node at,
 			const struct raw_place *p, uint32_t i)
 {
@@ -225,7 +226,7 @@ static void locate_relative(struct locate *v, const struct raw_place *p)
 	}
 }
 
-/* Puts the names of a location into buf. */
+/* Writes the names of a location to buf, with dots, and returns buf. */
 static const char *locate_text(const struct locate *v,
 			       const struct raw_place *p, char *buf,
 			       size_t size)
@@ -284,8 +285,8 @@ static const char *locate_bare(const char *name)
 	return name && name[0] == '_' ? name + 1 : name;
 }
 
-/* A TSDL variant has the option that has the label's name. One '_' in front is
- * ignored on either side: LTTng puts it before members. */
+/* Gives a TSDL variant its choices: a label chooses the option with its name. A
+ * leading '_' on either side is ignored: LTTng puts one before members. */
 static int locate_choices(struct locate *v, const struct raw_class *c,
 			  struct ctf_node *to, const char *path)
 {
@@ -320,8 +321,8 @@ static int locate_choices(struct locate *v, const struct raw_class *c,
 	return 0;
 }
 
-/* Finds what the length or selector of *to is read from; gives it a slot, and
- * to->from the same. A TSDL variant gets its choices. */
+/* Finds the nodes that hold the length or selector of *to, and gives them and
+ * to->from one slot. Gives a TSDL variant its choices. */
 static int locate_from(struct locate *v, const struct raw_class *c,
 		       struct ctf_node *to)
 {
@@ -356,7 +357,7 @@ static int locate_from(struct locate *v, const struct raw_class *c,
 struct resolve {
 	struct locate find;
 	uint32_t nodes;
-	int32_t clock; /* CTF 2: default clock of the stream */
+	int32_t clock; /* CTF 2: the default clock of the stream */
 };
 
 static int resolve_clock(struct resolve *v, const struct raw_class *c,
@@ -391,7 +392,8 @@ static const struct resolve_role {
 	{ RAW_EVENT_HEADER, "timestamp", CTF_CLOCK },
 };
 
-/* A time that is not mapped counts by the only clock, or in nanoseconds. */
+/* Gives a time field without a clock the only clock of the trace, or one in
+ * nanoseconds if the trace has none. */
 static void resolve_time(const struct resolve *v, enum ctf_field_role role,
 			 struct ctf_node *to)
 {
@@ -410,7 +412,7 @@ static void resolve_time(const struct resolve *v, enum ctf_field_role role,
 	to->role = (uint8_t)role;
 }
 
-/* TSDL knows what a field is for by its name. */
+/* Gives a field its role. In TSDL its name decides. */
 static void resolve_role(const struct resolve *v, struct ctf_node *to)
 {
 	const struct resolve_role *known = NULL;
@@ -503,8 +505,9 @@ static int resolve_copy(struct resolve *v, const struct raw_part *part,
 	if (tsdl)
 		resolve_role(v, to);
 	else {
-		/* In CTF 2 a role counts where its packet or event is read
-		 * from; a class may be used elsewhere by its alias. */
+		/* A role of CTF 2 counts only in the scope in which packets or
+		 * events have it; elsewhere the class may be used by its
+		 * alias. */
 		static const uint8_t scopes[] = {
 			[CTF_MAGIC] = 1 << RAW_HEADER,
 			[CTF_UUID_FIELD] = 1 << RAW_HEADER,
@@ -532,7 +535,7 @@ static int resolve_copy(struct resolve *v, const struct raw_part *part,
 	return 0;
 }
 
-/* Copies the class of a scope; *out is NULL if it has none. */
+/* Copies the class of a scope; *out is NULL if the scope has none. */
 static int resolve_scope(struct resolve *v, int scope,
 			 const struct raw_class *c, const struct ctf_node **out)
 {
@@ -567,7 +570,7 @@ static void resolve_each_of(const struct locate *v,
 	}
 }
 
-/* The first clock that sets the time of packets or events. */
+/* Returns the first clock that sets the time of packets or events, or -1. */
 static int32_t resolve_default_clock(const struct ctf_node *n)
 {
 	int32_t clock = -1;
@@ -581,7 +584,7 @@ static int32_t resolve_default_clock(const struct ctf_node *n)
 	return clock;
 }
 
-/* Copies the events of a stream, which begin at *e. */
+/* Copies the events of a stream, from *e on, and moves *e past them. */
 static int resolve_events(struct resolve *v, size_t *e,
 			  struct ctf_stream_class *out)
 {
@@ -646,8 +649,8 @@ static int resolve_stream(struct resolve *v, const struct raw_stream *s,
 	return 0;
 }
 
-/* Sorts streams and events, and finds the stream of each event. A TSDL trace
- * whose events name no stream may do without one. */
+/* Sorts streams and events, and sets the stream of each event. A TSDL trace
+ * whose events name no stream need not declare one. */
 static int resolve_sort(struct raw *r)
 {
 	for (size_t i = 0; i < r->n_event; i++) {
@@ -707,7 +710,7 @@ static int resolve_streams(struct resolve *v)
 	return ret;
 }
 
-/* Makes the tree. */
+/* Makes the tree. Returns 0, or -1 with an error. */
 static int raw_resolve(struct raw *r)
 {
 	struct resolve *v OWNED = mem_new(1, sizeof(*v));
@@ -722,8 +725,8 @@ static int raw_resolve(struct raw *r)
 	if (!ret)
 		ret = resolve_streams(v);
 	if (!ret) {
-		/* LTTng wrote no 'absolute' into TSDL, although its clocks are.
-		 */
+		/* LTTng wrote no 'absolute' into TSDL, although its clocks are
+		 * absolute. */
 		const char *tracer = ctf_tree_env(r->tree, "tracer_name");
 		bool lttng = tracer && !strncmp(tracer, "lttng", 5);
 		struct ctf_clock *c =
@@ -744,8 +747,8 @@ static int raw_resolve(struct raw *r)
 
 /* ---- reads metadata: the TSDL of CTF 1.8, or the JSON of CTF 2 */
 
-/* What metadata may take next to its own size. With the values of a CTF 2
- * fragment it is 60 MiB. */
+/* The memory that metadata may take besides its own size. With the values of a
+ * CTF 2 fragment it is 60 MiB. */
 #define READ_ROOM ((size_t)40 << 20)
 
 static int read_parse(struct raw *r, const struct bytes *meta)
@@ -757,7 +760,7 @@ static int read_parse(struct raw *r, const struct bytes *meta)
 	if (bytes_left(meta) > CTF_META_MAX)
 		return raw_fail(r, 0, "metadata is larger than %u bytes",
 				CTF_META_MAX);
-	/* of a JSON text sequence: RFC 7464 */
+	/* the RS byte of a JSON text sequence: RFC 7464 */
 	if (first == 0x1e)
 		return ctf2_read(r, meta, &r->tree->cut);
 	if (tsdl_unpack(r, meta, &r->tree->cut))

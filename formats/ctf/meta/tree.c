@@ -1,4 +1,4 @@
-/* tree.c - the class tree of a CTF trace: look-up in it. */
+/* tree.c - looks up streams and events in the class tree of a CTF trace. */
 #include "formats/ctf/meta/tree.h"
 
 #include <string.h>

@@ -1,17 +1,17 @@
-/* tree.h - the class tree: what the metadata of a CTF trace says, in one form
- * for TSDL 1.8 and CTF 2.
+/* tree.h - the class tree: the metadata of a CTF trace, in one form for TSDL
+ * 1.8 and CTF 2.
  *
  * ctf_tree_read() parses either form. The tree is complete when it returns:
- * names are resolved, aliases are copied where they are used, so each node is
+ * names are resolved and aliases copied where they are used, so each node is
  * one place in an event. The decoder compiles it once and never looks at text
  * again. The arena given to ctf_tree_read() owns everything.
  *
  * A length or selector is found through a slot, a small number: the decoder
  * stores the value of each node with `slot` set, and a node with `from` set
- * reads the value last stored there. Slots are counted from 1 for each stream
- * class, over packet header, packet context, event header, contexts and
+ * reads the value that was last stored there. Slots are counted from 1 for each
+ * stream class, over packet header, packet context, event header, contexts and
  * payloads of all its events; 0 means none. If a location leads into several
- * options of a variant, the nodes of all of them share a slot. */
+ * options of a variant, their nodes share a slot. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,10 +20,11 @@ struct arena;
 struct bytes;
 struct err;
 
-/* Limits on untrusted metadata. What exceeds one is refused with its place. */
-#define CTF_NODES_MAX (1u << 18)   /* after copying of aliases */
-#define CTF_DEPTH_MAX 32	   /* of nested classes */
-#define CTF_SLOTS_MAX 512	   /* per stream class: each stream has them */
+/* Limits on untrusted metadata. What exceeds one is refused, with its
+ * position. */
+#define CTF_NODES_MAX (1u << 18)   /* nodes, after aliases are copied */
+#define CTF_DEPTH_MAX 32	   /* levels of nested classes */
+#define CTF_SLOTS_MAX 512	   /* per stream class; each stream has them */
 #define CTF_ALIGN_MAX (1u << 16)   /* bits */
 #define CTF_META_MAX (64u << 20)   /* bytes of metadata */
 #define CTF_CLASSES_MAX (1u << 17) /* event classes of a trace */
@@ -39,44 +40,45 @@ enum ctf_kind {
 	CTF_VAR_SINT,
 	CTF_STRING,	   /* ends at a null code unit */
 	CTF_FIXED_STRING,  /* `count` bytes; the text ends at the first null */
-	CTF_LENGTH_STRING, /* as many bytes as `from` says */
+	CTF_LENGTH_STRING, /* slot `from` has the number of bytes */
 	CTF_FIXED_BLOB,
 	CTF_LENGTH_BLOB,
 	CTF_ARRAY,    /* `count` elements: child[0] */
-	CTF_SEQUENCE, /* as many elements as `from` says */
+	CTF_SEQUENCE, /* slot `from` has the number of elements */
 	CTF_STRUCT,
-	CTF_VARIANT,  /* one of the children, by `from` */
-	CTF_OPTIONAL, /* child[0] or nothing, by `from` */
+	CTF_VARIANT,  /* one of the children, chosen by slot `from` */
+	CTF_OPTIONAL, /* child[0] or nothing, by slot `from` */
 };
 
 enum ctf_encoding {
-	CTF_UTF8, /* and ASCII */
+	CTF_UTF8, /* also ASCII */
 	CTF_UTF16LE,
 	CTF_UTF16BE,
 	CTF_UTF32LE,
 	CTF_UTF32BE,
 };
 
-/* What the format itself uses a field for. TSDL has no roles: a field gets the
- * role that its name has in 1.8 ("timestamp_begin", "content_size", ...) or by
- * its `map` to a clock. A node has at most one. */
+/* What the format itself uses a field for. TSDL has no roles: a field gets a
+ * role by its name in 1.8 ("timestamp_begin", "content_size", ...) or by its
+ * `map` to a clock. A node has at most one role. */
 enum ctf_field_role {
 	CTF_NO_ROLE,
 	CTF_MAGIC,
 	CTF_UUID_FIELD, /* the metadata's uuid, 16 bytes */
 	CTF_STREAM_CLASS_ID,
-	CTF_STREAM_ID,	 /* stream instance */
+	CTF_STREAM_ID,	 /* id of the stream */
 	CTF_PACKET_BITS, /* total length */
 	CTF_CONTENT_BITS,
-	CTF_CLOCK,	      /* updates the clock's value */
-	CTF_PACKET_END_CLOCK, /* does not update it */
+	CTF_CLOCK,	      /* sets the clock to this value */
+	CTF_PACKET_END_CLOCK, /* a clock value that does not set the clock */
 	CTF_PACKET_SEQ,
 	CTF_DISCARDED,	    /* counter of discarded events */
-	CTF_EVENT_CLASS_ID, /* the last one decoded counts */
+	CTF_EVENT_CLASS_ID, /* if there are several, the last one decoded counts
+			     */
 };
 
-/* A range of values, both ends inclusive; of a signed selector or enumeration
- * the bits of int64_t. */
+/* A range of values, both ends included. For a signed selector or enumeration
+ * they are the bits of int64_t. */
 struct ctf_range {
 	uint64_t lo, hi;
 };
@@ -89,39 +91,42 @@ struct ctf_label {
 };
 
 struct ctf_node {
-	const char *name; /* of a member or option, one leading '_' of TSDL
-			   * removed; NULL: unnamed or an element */
+	const char *name; /* name of the member or option, without one leading
+			     '_' of TSDL; NULL: none, or an element */
 	uint8_t kind;	  /* enum ctf_kind */
 	uint8_t role;	  /* enum ctf_field_role */
 	uint8_t base;	  /* preferred display base: 2, 8, 10, 16 */
-	uint8_t encoding; /* enum ctf_encoding; of strings */
-	bool big;	  /* byte order; of numbers */
-	bool reverse;	  /* CTF 2 bit-order that is not the byte order's */
-	bool sel_signed;  /* `from` is a signed number; variant, optional */
-	bool no_ranges;	  /* optional: present if `from` is not 0 */
-	uint16_t slot;	  /* stores its value there; 0: no */
-	uint16_t from;	  /* length or selector; 0: none */
-	uint32_t bits;	  /* size of fixed-length numbers */
-	uint32_t align;	  /* bits, a power of two, at least 1; of structures
-			   * and arrays the largest of their parts */
-	uint64_t count;	  /* elements or bytes of fixed-length kinds */
-	/* Members, options, or the element. */
+	uint8_t encoding; /* of strings: enum ctf_encoding */
+	bool big;	  /* of numbers: big-endian */
+	bool reverse; /* CTF 2: the bit-order differs from the byte order's */
+	bool sel_signed; /* variant, optional: slot `from` holds a signed number
+			  */
+	bool no_ranges;	 /* optional: present if slot `from` is not 0 */
+	uint16_t slot;	 /* the slot that its value is stored in; 0: none */
+	uint16_t from;	 /* the slot with its length or selector; 0: none */
+	uint32_t bits;	 /* size of fixed-length numbers */
+	uint32_t align;	 /* bits, a power of two; structures and arrays: the
+			    largest of their parts */
+	uint64_t count;	 /* elements or bytes; fixed-length kinds only */
+	/* The members, the options, or the element. */
 	const struct ctf_node *child;
 	uint32_t n_child;
-	/* Of an enumeration: UINT, SINT, VAR_*; of CTF_BITMAP: flags. */
+	/* The labels of an enumeration (UINT, SINT, VAR_*), or the flags of
+	 * CTF_BITMAP. */
 	const struct ctf_label *label;
 	uint32_t n_label;
-	/* Of a variant, n_child of them, and of an optional, one: the selector
-	 * values. A TSDL variant has the ranges of the label that names the
-	 * option; an option without label has none and is never chosen. */
+	/* The selector values that choose an option: n_child of them for a
+	 * variant, one for an optional. A TSDL variant has the ranges of the
+	 * label that names the option; an option without a label has none and
+	 * is never chosen. */
 	const struct ctf_label *choice;
 	int32_t clock; /* CTF_CLOCK: index in ctf_tree.clock; -1 otherwise */
 };
 
 struct ctf_event_class {
 	uint64_t id;
-	const char *name;			   /* NULL: none */
-	const struct ctf_node *specific, *payload; /* structures; NULL: none */
+	const char *name;			   /* NULL: it has none */
+	const struct ctf_node *specific, *payload; /* structures; or NULL */
 };
 
 struct ctf_stream_class {
@@ -142,7 +147,7 @@ struct ctf_clock {
 	const char *uid; /* as text; NULL: none */
 };
 
-/* An entry of the environment. */
+/* An entry of the environment: a text or a number. */
 struct ctf_env {
 	const char *name;
 	const char *text; /* NULL: a number */
@@ -151,12 +156,14 @@ struct ctf_env {
 
 struct ctf_tree {
 	int version; /* 1, 2 */
-	bool big;    /* TSDL: the trace's byte order, of the magic as well */
+	bool big;    /* TSDL: the trace's byte order, which the magic number has
+			too */
 	bool has_uuid;
 	uint8_t uuid[16];
-	bool cut; /* the metadata ends inside a statement: what precedes it is
-		   * in the tree */
-	const struct ctf_node *header;	       /* packet header; NULL: none */
+	bool cut; /* the metadata ends inside a statement; the tree has what
+		     precedes it */
+	const struct ctf_node
+		*header; /* packet header; NULL: packets have none */
 	const struct ctf_stream_class *stream; /* by id, ascending, unique */
 	uint32_t n_stream;
 	const struct ctf_clock *clock;
@@ -167,15 +174,17 @@ struct ctf_tree {
 
 /* Parses metadata: TSDL as text or in packets of either byte order, or a CTF 2
  * JSON text sequence. Returns 0, or -1 and *err with the file's name and the
- * offset of what is wrong or not supported. Metadata that is cut inside its
- * last statement is no error if a stream class came before: tree->cut. */
+ * offset of what is wrong or not supported. Metadata that ends inside its last
+ * statement is no error if a stream class precedes that; out->cut is set
+ * then. */
 int ctf_tree_read(struct arena *arena, const struct bytes *meta,
 		  struct ctf_tree *out, struct err *err);
 
-/* Returns the class with this id, or NULL. */
+/* Return the class with this id, or NULL. */
 const struct ctf_stream_class *ctf_tree_stream(const struct ctf_tree *tree,
 					       uint64_t id);
 const struct ctf_event_class *
 ctf_tree_event(const struct ctf_stream_class *stream, uint64_t id);
-/* Returns the text of an environment entry, or NULL. */
+/* Returns the text of an environment entry, or NULL if there is none, or it is
+ * a number. */
 const char *ctf_tree_env(const struct ctf_tree *tree, const char *name);

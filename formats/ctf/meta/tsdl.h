@@ -1,10 +1,11 @@
-/* tsdl.h - reads TSDL, the language of CTF 1.8 metadata: what its files share.
+/* tsdl.h - what the files that read TSDL, the language of CTF 1.8 metadata,
+ * share.
  *
- * tsdl_lex.c makes tokens of the text and values, tsdl_type.c
- * classes of what stands where C has a type, and the rest.
- * Each calls only those before it. The parser looks at one token, t->tok;
- * each function begins with the first token of what it reads, and leaves the
- * first token after that. */
+ * tsdl_lex.c makes tokens and values of the text; tsdl_type.c makes classes
+ * wherever C has a type, and reads the rest. tsdl_type.c calls tsdl_lex.c,
+ * never the reverse. The parser looks at one token, t->tok; each function
+ * starts at the first token of what it reads, and leaves t->tok at the first
+ * token after that. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +13,8 @@
 #include "formats/ctf/meta/raw.h"
 #include "formats/reader/scan.h"
 
-/* Words with a meaning, none of which is reserved. A key of two words is one of
- * them as well. */
+/* Words with a meaning in TSDL; none of them is reserved. A key of two words is
+ * in the list too. */
 #define TSDL_WORDS(X)                                                          \
 	X(ALIGN, "align")                                                      \
 	X(BASE, "base")                                                        \
@@ -77,7 +78,7 @@ enum tsdl_word {
 	TSDL_N_WORDS,
 };
 
-/* Kinds of tokens; what is one character is its own kind. */
+/* Kinds of tokens; a token of one character has that character as its kind. */
 enum tsdl_kind {
 	TSDL_END = 256,
 	TSDL_IDENT,
@@ -90,12 +91,12 @@ enum tsdl_kind {
 struct tsdl_token {
 	int kind;
 	uint32_t at, len;
-	uint32_t name; /* of TSDL_IDENT and TSDL_TEXT */
+	uint32_t name; /* TSDL_IDENT and TSDL_TEXT: number of the name */
 	uint64_t num;
 };
 
-/* Structures, variants, enumerations and other types have a space of names
- * each. */
+/* Structures, variants, enumerations and other types have separate name
+ * spaces. */
 enum tsdl_space {
 	TSDL_TYPES,
 	TSDL_STRUCTS,
@@ -116,13 +117,14 @@ struct tsdl {
 	struct tsdl_token tok;
 	struct tsdl_symbol *symbol;
 	size_t n_symbol, cap_symbol;
-	uint32_t *top; /* by key: index + 1 of the symbol that is seen */
+	uint32_t *top; /* by key: index + 1 of the visible symbol; 0: none */
 	size_t n_top, cap_top;
-	size_t block;	       /* symbols before it are of outer blocks */
-	struct raw_part *part; /* of the structures that are being read */
+	size_t block; /* symbols before this index belong to outer blocks */
+	struct raw_part
+		*part; /* members of the structures that are being read */
 	size_t n_part, cap_part;
-	char *word; /* of a string */
-	char *path; /* of several words */
+	char *word; /* buffer for a string */
+	char *path; /* buffer for a path of several words */
 	size_t cap_word, cap_path;
 	int depth;
 };
@@ -132,7 +134,7 @@ struct tsdl_value {
 	int kind; /* TSDL_NUMBER, TSDL_TEXT, TSDL_IDENT; TSDL_ASSIGN: a class */
 	bool negative;
 	uint32_t at;
-	uint32_t name; /* of an IDENT all words with '.' between them */
+	uint32_t name; /* IDENT: all words, with '.' between them */
 	uint64_t num;  /* magnitude */
 	const struct raw_class *type;
 };
@@ -140,14 +142,16 @@ struct tsdl_value {
 /* Reads the next token into t->tok; after the last one it is TSDL_END. Returns
  * -1 with the error set if the text is damaged. */
 int tsdl_next(struct tsdl *t);
-/* Sets the error at the token. */
+/* Sets an error at the token. Returns -1. */
 int tsdl_fail(struct tsdl *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Says what was found instead of what was needed. */
+/* Sets an error with what was found and what was needed. Returns -1. */
 int tsdl_unexpected(struct tsdl *t, const char *needed);
-/* Fails if the token is of another kind, else goes to the next one. */
+/* Moves to the next token. Returns -1 with an error if the token is of another
+ * kind than `kind`; `what` describes that one. */
 int tsdl_need(struct tsdl *t, int kind, const char *what);
-/* Reads words with a character between them, a name that is one word then. */
+/* Reads words with '.' between them. *name becomes the name of the whole
+ * path. */
 int tsdl_path(struct tsdl *t, uint32_t *name);
 
 static inline bool tsdl_is(const struct tsdl *t, int kind)
@@ -160,15 +164,15 @@ static inline bool tsdl_is_word(const struct tsdl *t, enum tsdl_word word)
 	return t->tok.kind == TSDL_IDENT && t->tok.name == (uint32_t)word;
 }
 
-/* Takes one key of a block with its value. */
+/* Stores the value of one key of a block in *to. */
 typedef int tsdl_set_fn(struct tsdl *t, void *to, uint32_t key,
 			const struct tsdl_value *v);
-/* Reads = value; after a key. */
+/* Reads "= value;" after a key, and calls set() with the value. */
 int tsdl_attribute(struct tsdl *t, uint32_t key, tsdl_set_fn *set, void *to);
-/* Reads { key = value; ... }. */
+/* Reads "{ key = value; ... }", and calls set() for each value. */
 int tsdl_attributes(struct tsdl *t, tsdl_set_fn *set, void *to);
 int tsdl_value(struct tsdl *t, struct tsdl_value *v);
-/* Fail if the value is no number from lo to hi. */
+/* Return -1 with an error if the value is not a number from lo to hi. */
 int tsdl_unsigned(struct tsdl *t, const struct tsdl_value *v, uint64_t lo,
 		  uint64_t hi, uint64_t *out);
 int tsdl_signed(struct tsdl *t, const struct tsdl_value *v, int64_t *out);

@@ -1,10 +1,10 @@
-/* tsdl_lex.c - makes tokens of the text of TSDL. */
+/* tsdl_lex.c - makes tokens and values of TSDL text. */
 #include <string.h>
 #include <strings.h>
 
 #include "formats/ctf/meta/tsdl.h"
 
-/* ---- values of TSDL: key = value; and what they mean */
+/* ---- values of TSDL, as in key = value; and their conversion */
 
 const char *tsdl_text(const struct tsdl *t, uint32_t name)
 {
@@ -202,7 +202,7 @@ static int tsdl_blanks(struct tsdl *t)
 	}
 }
 
-/* Decimal, octal or hexadecimal, with the suffixes of C. */
+/* Reads a decimal, octal or hexadecimal number, with the suffixes of C. */
 static int tsdl_lex_number(struct tsdl *t)
 {
 	struct scan s = t->rest;
@@ -235,8 +235,8 @@ static int tsdl_lex_number(struct tsdl *t)
 	return 0;
 }
 
-/* Returns the character of an escape sequence and removes it from *s; -1 if it
- * is none. */
+/* Takes an escape sequence from *s, after its backslash, and returns its
+ * character; -1 if it is none. */
 static int tsdl_escape(struct scan *s)
 {
 	static const char from[] = "abfnrtv";
@@ -265,7 +265,7 @@ static int tsdl_escape(struct scan *s)
 	return known ? to[known - from] : (unsigned char)c;
 }
 
-/* Reads a string, or a character, which is a number. */
+/* Reads a string, or a character in quotes, which is a number. */
 static int tsdl_lex_text(struct tsdl *t, char quote)
 {
 	struct scan s = scan_tail(t->rest, 1);

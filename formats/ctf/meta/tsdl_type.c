@@ -1,4 +1,5 @@
-/* tsdl_type.c - types of TSDL: integer {...}, struct {...}, unsigned long. */
+/* tsdl_type.c - reads the types of TSDL: integer {...}, struct {...}, unsigned
+ * long; and the blocks of its metadata. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static int tsdl_base(struct tsdl *t, const struct tsdl_value *v, uint8_t *out)
 	return raw_fail(t->r, v->at, "base is not 2, 8, 10 or 16");
 }
 
-/* clock.NAME.value */
+/* Reads the name of the clock from clock.NAME.value. */
 static int tsdl_map(struct tsdl *t, const struct tsdl_value *v, uint32_t *clock)
 {
 	struct scan s = scan_of("", 0);
@@ -110,7 +111,7 @@ static int tsdl_set_float(struct tsdl *t, void *to, uint32_t key,
 	return 0;
 }
 
-/* Read {...} with attributes, after the word. */
+/* Reads the attributes {...} after "floating_point". */
 static int tsdl_float(struct tsdl *t, const struct raw_class **out)
 {
 	static const uint8_t ieee[][2] = {
@@ -145,7 +146,7 @@ static int tsdl_set_string(struct tsdl *t, void *to UNUSED, uint32_t key,
 	return key == TSDL_ENCODING ? tsdl_encoding(t, v, &encoded) : 0;
 }
 
-/* Read {...} with attributes, after the word. */
+/* Reads the attributes {...}, if there are any, after "string". */
 static int tsdl_string(struct tsdl *t, const struct raw_class **out)
 {
 	struct raw_class *c = raw_class(t->r, CTF_STRING, t->tok.at);
@@ -179,7 +180,7 @@ static int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
 	return 0;
 }
 
-/* Returns the class with this name in the innermost block, or NULL. */
+/* Returns the class that this name has in the innermost block, or NULL. */
 static const struct raw_class *tsdl_find(const struct tsdl *t,
 					 enum tsdl_space space, uint32_t name)
 {
@@ -190,7 +191,8 @@ static const struct raw_class *tsdl_find(const struct tsdl *t,
 	return t->symbol[t->top[key] - 1].type;
 }
 
-/* Begins a block of names, and ends it. */
+/* tsdl_enter() opens a block of names and returns the outer one, which
+ * tsdl_leave() restores. */
 static size_t tsdl_enter(struct tsdl *t)
 {
 	size_t block = t->block;
@@ -215,7 +217,7 @@ static bool tsdl_is_c_word(const struct tsdl *t)
 	       t->tok.name < TSDL_N_WORDS;
 }
 
-/* Reads the name of a type: unsigned long, uint32_t, char *. */
+/* Reads the name of a type, such as unsigned long, uint32_t or char *. */
 static int tsdl_type_name(struct tsdl *t, uint32_t *name)
 {
 	char text[256];
@@ -254,10 +256,11 @@ static bool tsdl_is_compound(const struct tsdl *t)
 	       tsdl_is_word(t, TSDL_ENUM);
 }
 
-/* Reads a type without a name: integer {...}, struct x, unsigned long. */
+/* Reads a type without a declared name, such as integer {...}, struct x or
+ * unsigned long. */
 static int tsdl_type(struct tsdl *t, const struct raw_class **out);
 
-/* Reads TYPE NAME, NAME; or a declaration of a type. */
+/* Reads members, TYPE NAME, NAME; or the declaration of a type. */
 static int tsdl_members(struct tsdl *t)
 {
 	const struct raw_class *type;
@@ -287,7 +290,7 @@ static int tsdl_members(struct tsdl *t)
 	return tsdl_need(t, ';', "';' after a member");
 }
 
-/* Reads { members } into the class. */
+/* Reads { members } into the class c. */
 static int tsdl_body(struct tsdl *t, struct raw_class *c)
 {
 	size_t mark = t->n_part;
@@ -321,7 +324,8 @@ static int tsdl_tag(struct tsdl *t, uint32_t *name)
 	return tsdl_next(t);
 }
 
-/* Returns the class that was declared as NAME, for a use without a body. */
+/* Sets *out to the class that was declared as NAME, for a use without a body.
+ * Returns -1 with an error if there is none. */
 static int tsdl_use(struct tsdl *t, enum tsdl_space space, uint32_t name,
 		    const char *what, const struct raw_class **out)
 {
@@ -347,7 +351,7 @@ static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
 	*out = c;
 	if (tsdl_body(t, c))
 		return -1;
-	/* align(8) */
+	/* align(8) after the body */
 	if (tsdl_is_word(t, TSDL_ALIGN)) {
 		struct tsdl_value v;
 
@@ -361,7 +365,7 @@ static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
 				: tsdl_declare(t, TSDL_STRUCTS, name, c, at);
 }
 
-/* The words in front of a path that name a scope. */
+/* Prefixes of a path that name a scope. */
 static const struct {
 	const char *prefix;
 	int8_t scope;
@@ -413,7 +417,7 @@ static int tsdl_variant(struct tsdl *t, const struct raw_class **out)
 
 	if (tsdl_next(t) || tsdl_tag(t, &name))
 		return -1;
-	/* <tag> */
+	/* <tag> after "variant" */
 	if (tsdl_is(t, '<') && (tsdl_next(t) || tsdl_place(t, &from) ||
 				tsdl_need(t, '>', "'>' after the tag")))
 		return -1;
@@ -448,13 +452,14 @@ static bool tsdl_is_less(const struct tsdl_value *a, const struct tsdl_value *b)
 	return minus ? a->num > b->num : a->num < b->num;
 }
 
-/* Returns the number's bits. */
+/* Returns the number in two's complement. */
 static uint64_t tsdl_bits(const struct tsdl_value *v)
 {
 	return v->negative ? -v->num : v->num;
 }
 
-/* Makes the range of values that the integer can have. */
+/* Makes the range of the values from v[0] to v[1] that the integer can have; it
+ * may be empty. */
 static int tsdl_range(struct tsdl *t, const struct tsdl_value v[2],
 		      bool is_signed, struct raw_range *out)
 {
@@ -476,8 +481,8 @@ static int tsdl_range(struct tsdl *t, const struct tsdl_value v[2],
 	return 0;
 }
 
-/* Reads NAME, NAME = 1 or NAME = 1 ... 2. *next is the value that a label gets
- * which has none. */
+/* Reads NAME, NAME = 1 or NAME = 1 ... 2. *next is the value of a label that
+ * has none. */
 static int tsdl_label(struct tsdl *t, bool is_signed, struct tsdl_value *next,
 		      struct raw_range *out)
 {
@@ -527,7 +532,7 @@ static int tsdl_labels(struct tsdl *t, struct raw_class *c)
 	return ret ? ret : tsdl_next(t);
 }
 
-/* enum NAME : type { labels } */
+/* Reads enum NAME : type { labels }. */
 static int tsdl_enum(struct tsdl *t, const struct raw_class **out)
 {
 	const struct raw_class *base = NULL;
@@ -566,7 +571,7 @@ static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 		return tsdl_unexpected(t, "a type");
 	switch (t->tok.name) {
 	case TSDL_INTEGER: {
-		/* Read {...} with attributes, after the word. */
+		/* Read the attributes {...} after "integer". */
 		struct raw_class *c = raw_class(t->r, CTF_UINT, t->tok.at);
 
 		*out = c;
@@ -619,7 +624,7 @@ static int tsdl_type(struct tsdl *t, const struct raw_class **out)
 	return ret;
 }
 
-/* Makes an array of elements, or a string of characters. */
+/* Makes c an array of elements, or a string if the elements are characters. */
 static void tsdl_array(struct tsdl *t, struct raw_class *c,
 		       const struct raw_class *element)
 {
@@ -637,8 +642,8 @@ static void tsdl_array(struct tsdl *t, struct raw_class *c,
 	c->node.n_child = 1;
 }
 
-/* Reads name[length]... after a type. The name may be missing if `name` is
- * NULL. */
+/* Reads name[length]... after a type. If `name` is NULL, there is no name to
+ * read. */
 static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 			   uint32_t *name, const struct raw_class **out)
 {
@@ -653,7 +658,7 @@ static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 		if (tsdl_next(t))
 			return -1;
 	}
-	/* [3] or [path] */
+	/* a dimension: [3] or [path] */
 	while (tsdl_is(t, '[')) {
 		if (n == CTF_DEPTH_MAX)
 			return tsdl_fail(t, "array has more than %d dimensions",
@@ -675,7 +680,7 @@ static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 		if (tsdl_need(t, ']', "']' after a length"))
 			return -1;
 	}
-	/* int x[2][3] is two times three numbers */
+	/* int x[2][3]: two times three numbers */
 	while (n--) {
 		tsdl_array(t, dim[n], *out);
 		*out = dim[n];
@@ -715,8 +720,8 @@ static int tsdl_typedef(struct tsdl *t)
 	return tsdl_need(t, ';', "';' after typedef");
 }
 
-/* Reads a declaration of names: typealias, typedef, struct x {...}; and sets
- * *done, unless there is none. */
+/* Reads a declaration of names, typealias, typedef or struct x {...}, and sets
+ * *done; sets it to false if there is none. */
 static int tsdl_declaration(struct tsdl *t, bool *done)
 {
 	const struct raw_class *type;
@@ -739,9 +744,10 @@ static int tsdl_declaration(struct tsdl *t, bool *done)
 #define TSDL_MAGIC 0x75D11D57u
 #define TSDL_PACKED_HEADER 37
 
-/* Copies the content of packets: magic, uuid[16], checksum, content and packet
- * size in bits, then bytes for compression, encryption, checksum scheme and
- * version. A packet that is cut gives what is there of it. */
+/* Copies the content of packets. Their header has a magic number, uuid[16],
+ * checksum, content and packet size in bits, then a byte each for compression,
+ * encryption and checksum scheme, and the version. Of an incomplete packet,
+ * what exists is copied, and *cut is set. */
 static int tsdl_packets(struct raw *r, struct bytes b, char *text, bool *cut)
 {
 	while (bytes_left(&b)) {
@@ -814,7 +820,8 @@ int tsdl_unpack(struct raw *r, const struct bytes *meta, bool *cut)
 	return ret;
 }
 
-/* Reads { key = value; key := type; } and declarations of types. */
+/* Reads { key = value; key := type; } and declarations of types, and calls
+ * set() for each value. */
 static int tsdl_block(struct tsdl *t, tsdl_set_fn *set, void *to)
 {
 	size_t block = tsdl_enter(t);
@@ -844,7 +851,7 @@ static int tsdl_block(struct tsdl *t, tsdl_set_fn *set, void *to)
 	return tsdl_next(t);
 }
 
-/* Fails if the value is no structure. */
+/* Sets *out to the structure. Returns -1 with an error if the value is none. */
 static int tsdl_scope(struct tsdl *t, const struct tsdl_value *v,
 		      const struct raw_class **out)
 {
@@ -854,7 +861,8 @@ static int tsdl_scope(struct tsdl *t, const struct tsdl_value *v,
 	return 0;
 }
 
-/* to: a bool, is the byte order known? */
+/* Stores a value of the trace block. to: a bool, set when the byte order is
+ * known. */
 static int tsdl_set_trace(struct tsdl *t, void *to, uint32_t key,
 			  const struct tsdl_value *v)
 {
@@ -1077,7 +1085,7 @@ static int tsdl_top(struct tsdl *t)
 	return ret ? ret : tsdl_need(t, ';', "';' after a block");
 }
 
-/* Does the statement at this place of the text have no end? */
+/* Returns whether the statement at this offset of the text has no end. */
 static bool tsdl_is_cut(struct raw *r, uint32_t at)
 {
 	struct tsdl t = { .r = r };
@@ -1093,7 +1101,7 @@ static bool tsdl_is_cut(struct raw *r, uint32_t at)
 	return open && tsdl_is(&t, TSDL_END);
 }
 
-/* A recorder that stops in the middle leaves the last statement unfinished. */
+/* A recorder that dies leaves the last statement unfinished. */
 int tsdl_read(struct raw *r, bool *cut)
 {
 #define TSDL_NAME(word, text) text,
@@ -1102,7 +1110,7 @@ int tsdl_read(struct raw *r, bool *cut)
 	struct tsdl t = { .r = r, .rest = scan_of(r->text, r->n_text) };
 	uint32_t at = 0;
 
-	/* numbers of words are numbers of names */
+	/* added first, so that a word's number is that of its name */
 	for (size_t i = 0; i < TSDL_N_WORDS; i++)
 		intern_add(&r->names, words[i]);
 	int ret = tsdl_next(&t);
