@@ -1,5 +1,5 @@
-/* archive.c - reads archives with libarchive: a database out of one, or all of
- * its files. */
+/* archive.c - reads archives with libarchive: takes a database out of one, or
+ * unpacks all of its files. */
 #include "formats/archive.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 #include "stitch/files/path.h"
 #include "stitch/files/write_all.h"
 
-/* More files than a recording of all processes of a large machine has. */
+/* More files than a recording of all processes of a large machine. */
 #define ARCHIVE_FILES 100000
-/* What is packed cannot be packed again to a quarter, but bombs can: a member
- * that is packed, and larger than this, is bounded by that. */
+/* Packed data does not shrink to a quarter when it is packed again, but bombs
+ * do: a packed member larger than this may grow by no more than the ratio. */
 #define ARCHIVE_TWICE ((uint64_t)4 << 20)
 #define ARCHIVE_TWICE_RATIO 4
-/* Offsets in the head of tar: checksum, and the size of the head. */
+/* Offset of the checksum in the head of tar, and the size of the head. */
 #define TAR_SUM 148
 #define TAR_HEAD 512
 
@@ -31,11 +31,11 @@ struct archive_reader {
 	const struct archive_calls *lib;
 	struct archive *a;
 	const char *path;
-	uint64_t size;	/* of the file; 0: not known */
+	uint64_t size;	/* of the file in bytes; 0: unknown */
 	uint64_t plain; /* bytes of members so far */
 };
 
-/* ---- what is an archive */
+/* ---- recognizes an archive */
 
 static bool archive_is_tar(const unsigned char *head, size_t n)
 {
@@ -49,7 +49,7 @@ static bool archive_is_tar(const unsigned char *head, size_t n)
 	for (size_t i = 0; i < TAR_HEAD; i++)
 		if (i < TAR_SUM || i >= TAR_SUM + 8)
 			sum += head[i];
-	/* old ones have blanks in front of the digits */
+	/* old writers put blanks before the digits */
 	return strtoul(text, &end, 8) == sum && end > text;
 }
 
@@ -98,7 +98,7 @@ static int archive_open(struct archive_reader *r, const char *path,
 	if (!r->lib)
 		return -1;
 	r->a = mem_must(r->lib->read_new());
-	/* not all filters: for some of them it would start other programs */
+	/* not all filters: libarchive would start other programs for some */
 	r->lib->read_support_filter_gzip(r->a);
 	r->lib->read_support_filter_bzip2(r->a);
 	r->lib->read_support_filter_xz(r->a);
@@ -128,7 +128,8 @@ static void archive_close(struct archive_reader *r)
 		r->lib->read_free(r->a);
 }
 
-/* The offset is that of the entry in the tar, before it was packed. */
+/* Sets *err for the entry that cannot be read, and returns -1. The offset is
+ * that of the entry in the unpacked tar. */
 static int archive_fails(struct archive_reader *r, struct err *err)
 {
 	const char *why = r->lib->error_string(r->a);
@@ -147,7 +148,7 @@ static int archive_next(struct archive_reader *r, struct archive_entry **e,
 {
 	int rc = r->lib->read_next_header(r->a, e);
 
-	/* not ARCHIVE_RETRY: then there is no entry whose data could be read */
+	/* not for ARCHIVE_RETRY: there is no entry to read then */
 	if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
 		return 1;
 	return rc == ARCHIVE_EOF ? 0 : archive_fails(r, err);
@@ -164,7 +165,8 @@ static const char *archive_name(const struct archive_reader *r,
 	return name ? name : "";
 }
 
-/* Returns how much of the file was read. In a zip members may share bytes. */
+/* Returns how many bytes of the file were read. For a zip, in which members may
+ * share bytes, it is the size of the file. */
 static uint64_t archive_packed(const struct archive_reader *r)
 {
 	const int format = r->lib->format(r->a) & ARCHIVE_FORMAT_BASE_MASK;
@@ -176,8 +178,8 @@ static uint64_t archive_packed(const struct archive_reader *r)
 
 #define PART ((size_t)512)
 
-/* Fills buf, in parts: where libarchive fails it keeps what a part has so far.
- * Returns the number of bytes; *failed: these are the last ones. */
+/* Fills buf, in parts, as libarchive drops what it has of a part when it fails.
+ * Returns the number of bytes; *failed is set if an error follows them. */
 static size_t archive_fill(const struct archive_reader *r, char *buf,
 			   size_t size, bool *failed)
 {
@@ -193,9 +195,9 @@ static size_t archive_fill(const struct archive_reader *r, char *buf,
 	return n;
 }
 
-/* Reads the data of an entry, all of which may be holes, and copies it to `to`
- * unless that is -1. Returns 0, 1 and *err if it cannot be read, or -1 and *err
- * if it is too large, or cannot be written. */
+/* Reads the data of an entry, which may consist of holes, and copies it to the
+ * file `to` unless that is -1. Returns 0; 1 and *err if it cannot be read; or
+ * -1 and *err if it is too large, or cannot be written. */
 static int archive_read_entry(struct archive_reader *r, int to, uLong *sum,
 			      struct err *err)
 {
@@ -248,9 +250,11 @@ static bool archive_ends(const struct archive_reader *r,
 	       !strchr(name, '/') && r->lib->entry_filetype(e) == AE_IFREG;
 }
 
-/* A changed byte of a packed file can give other bytes of the same number:
- * libarchive does not compare gzip's checksum, and writes none with zstd.
- * An archive of an older version, or of tar, has no entry for it. */
+/* Compares the checksum with that in the archive. A changed byte in a packed
+ * file can unpack to the same number of other bytes: libarchive does not
+ * compare gzip's checksum, and writes none with zstd. An archive of an older
+ * version, or of tar, has no entry with a checksum. Returns 0, or -1 and
+ * *err. */
 static int archive_check_sum(struct archive_reader *r, uLong sum,
 			     struct err *err)
 {
@@ -270,7 +274,7 @@ static int archive_check_sum(struct archive_reader *r, uLong sum,
 		       r->path);
 }
 
-/* Goes to the database. Returns 1, 0 if there is none, or -1 and *err. */
+/* Moves to the database. Returns 1, 0 if there is none, or -1 and *err. */
 static int archive_find_database(struct archive_reader *r, struct err *err)
 {
 	struct archive_entry *e;
@@ -280,7 +284,7 @@ static int archive_find_database(struct archive_reader *r, struct err *err)
 	while ((rc = archive_next(r, &e, err)) > 0) {
 		if (archive_ends(r, e, ".db"))
 			return 1;
-		/* what is passed over is unpacked too */
+		/* entries before the database are unpacked too */
 		if (archive_read_entry(r, -1, &sum, err))
 			return -1;
 	}
@@ -319,8 +323,8 @@ int archive_take_database(const char *path, int to, struct err *err)
 
 /* ---- all files */
 
-/* Returns the name if it is that of a file below the folder, and may be made
- * there; NULL: not. */
+/* Returns the name without leading slashes if a file with it may be made below
+ * the folder, or NULL. */
 static const char *archive_name_below(const char *name)
 {
 	size_t depth = 0;
@@ -335,8 +339,8 @@ static const char *archive_name_below(const char *name)
 		       : name;
 }
 
-/* Makes a file, and the folders that it is in; the last of a name stays, as
- * with tar. Returns -1 and errno if there is something else. */
+/* Creates a file and its folders; it replaces an earlier file with the same
+ * name, as in tar. Returns the descriptor, or -1 and errno. */
 static int archive_make(int dir, const char *name)
 {
 	char at[PATH_MAX];
@@ -388,7 +392,7 @@ static int archive_unpack_entry(struct archive_reader *r,
 		unlinkat(dir, name, 0);
 		return rc;
 	}
-	/* the time when it was written, at the latest; zip has no zone */
+	/* set the time of the last write; times in a zip have no zone */
 	const int format = r->lib->format(r->a) & ARCHIVE_FORMAT_BASE_MASK;
 	const time_t at = r->lib->entry_mtime(e);
 	const struct timespec last = { at, 999999999 };
@@ -429,7 +433,7 @@ int archive_unpack(const char *path, int dir, bool databases,
 		if (rc)
 			break;
 	}
-	/* what was read in front of damage is good */
+	/* entries that were read before the damage are good */
 	if (rc && !failed && found->files) {
 		found->cut = true;
 		snprintf(found->why, sizeof(found->why), "%.255s", why.msg);

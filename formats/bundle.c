@@ -16,12 +16,12 @@ struct bundle {
 	struct archive *a;
 	char *path;
 	struct new_file *file;
-	uLong sum; /* of the file that was added last */
+	uLong sum; /* checksum of the file that was added last */
 };
 
 static const struct {
 	const char *end;
-	int filter; /* of libarchive */
+	int filter; /* of libarchive, by the name's ending */
 } forms[] = {
 	{ ".tar", ARCHIVE_FILTER_NONE },     { ".tar.gz", ARCHIVE_FILTER_GZIP },
 	{ ".tgz", ARCHIVE_FILTER_GZIP },     { ".tar.xz", ARCHIVE_FILTER_XZ },
@@ -67,9 +67,9 @@ static int bundle_start(struct bundle *b, bool force, struct err *err)
 				     forms[bundle_form(b->path)].filter) ||
 	    b->lib->write_set_format_pax_restricted(b->a))
 		return bundle_refuse(b, err);
-	/* Only gzip has this option; the others refuse it. */
+	/* only gzip has this option; the others refuse it */
 	b->lib->write_set_filter_option(b->a, NULL, "timestamp", NULL);
-	/* a regular file need not end with a whole block */
+	/* a regular file need not end with a complete block */
 	b->lib->write_set_bytes_in_last_block(b->a, 1);
 	if (b->lib->write_open_fd(b->a, new_file_fd(b->file)))
 		return bundle_refuse(b, err);
@@ -173,7 +173,7 @@ int bundle_add_file(struct bundle *b, const char *name, int fd,
 			return err_set(err, ERR_IO, "%s: %s", path,
 				       strerror(errno));
 		if (!n)
-			break; /* libarchive fills the rest */
+			break; /* libarchive fills the rest with zeros */
 		if (bundle_write(b, buf, (size_t)n, err))
 			return -1;
 		at += n;

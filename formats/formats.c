@@ -1,5 +1,4 @@
-/* formats.c - the table of capture formats, and opening a capture of any of
- * them. */
+/* formats.c - the table of capture formats; opens a capture of any format. */
 #include "formats/formats.h"
 
 #include <sys/stat.h>
@@ -108,7 +107,8 @@ bool formats_is_capture(const char *path)
 	int64_t n = input_peek(path, head, INPUT_HEAD, &ignored);
 	const struct source_ops *ops =
 		n > 0 ? formats_probe(path, head, (size_t)n) : NULL;
-	/* what was printed of a capture is made again, as folded stacks are */
+	/* false for folded stacks, and for texts of perf script: they were
+	 * printed from a capture */
 	return ops && ops != &ptext_ops;
 }
 

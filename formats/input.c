@@ -1,4 +1,5 @@
-/* input.c - the bytes of a capture: mapped if possible, otherwise a stream. */
+/* input.c - opens the bytes of a capture: mapped if possible, otherwise as a
+ * stream. */
 #include "formats/input.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "stitch/files/new_file.h"
 #include "stitch/files/write_all.h"
 
-/* Larger than what records that wait to be ordered mostly are apart. */
+/* Records that wait to be ordered are mostly closer to each other than this. */
 #define PASS_BYTES ((uint64_t)64 << 20)
 #define COPY_BUF ((size_t)128 * 1024)
 
@@ -27,10 +28,10 @@ static int input_open_fd(const char *path, struct err *err)
 		       : dup(STDIN_FILENO);
 
 	if (fd >= 0 && named) {
-		/* Wait for the first writer of a FIFO. Not open() waits: it
-		 * would be restarted after each signal, but what a signal's
-		 * handler does with the descriptor ends poll(). Until there was
-		 * a writer, Linux reports no end. */
+		/* Wait for the first writer of a FIFO with poll(), because a
+		 * signal handler can end that by changing the descriptor, while
+		 * open() would be restarted after each signal. Linux reports no
+		 * end of file before there was a writer. */
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		struct stat st;
 
@@ -56,7 +57,8 @@ FILE *input_stream(const char *path, struct err *err)
 	return fd < 0 ? NULL : mem_must(fdopen(fd, "r"));
 }
 
-/* Reads between 1 and n bytes; returns 0 at the end. */
+/* Reads between 1 and n bytes. Returns their number, 0 at the end, or -1 and
+ * *err. */
 static int64_t input_read_some(int fd, const char *path, void *buf, size_t n,
 			       struct err *err)
 {
@@ -115,8 +117,8 @@ static int input_map(struct input *in, int fd, uint64_t len, struct err *err)
 
 /* Copies the head and the rest of fd to the file `to`, unpacked if they are
  * compressed, and maps the copy. If the input ends early, the copy is used as
- * far as it goes: the reader of the format finds where it is cut and reports
- * that place. */
+ * far as it goes: the format's reader finds and reports the place. Returns 0,
+ * or -1 and *err. */
 static int input_copy_to(struct input *in, int fd, const char *dir, int to,
 			 struct err *err)
 {
@@ -181,7 +183,8 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err)
 	return rc;
 }
 
-/* `nothing`: what to report if the stream is empty. */
+/* Opens a stream. `nothing`: the message for an empty one. Returns 0, or -1 and
+ * *err. */
 static int input_open_stream(struct input *in, int fd, const char *temp_dir,
 			     const char *nothing, struct err *err)
 {
@@ -199,12 +202,12 @@ static int input_open_stream(struct input *in, int fd, const char *temp_dir,
 	return 0;
 }
 
-/* Opens a regular file that is at offset 0 or, for stdin, at any offset. */
+/* Opens a regular file from offset 0 or, for stdin, from any offset. Returns 0,
+ * or -1 and *err. */
 static int input_open_regular(struct input *in, int fd, uint64_t size,
 			      const char *temp_dir, struct err *err)
 {
-	/* Files of tracefs have size 0; their contents are made while they are
-	 * read. */
+	/* files of tracefs have size 0; reading them makes the contents */
 	if (!size)
 		return input_open_stream(in, fd, temp_dir, "file is empty",
 					 err);
@@ -218,10 +221,11 @@ static int input_open_regular(struct input *in, int fd, uint64_t size,
 	return input_map(in, fd, size, err);
 }
 
-/* Opens only a regular file; size is not needed here. */
+/* Opens only a regular file, and sets *size. Returns the descriptor, or -1 and
+ * *err. */
 typedef int input_named_fn(const char *path, uint64_t *size, struct err *err);
 
-/* named NULL: path is what the user named. */
+/* named NULL: path is an argument of the user, so "-" is stdin. */
 static int input_open_as(struct input *in, const char *path,
 			 input_named_fn *named, const char *temp_dir,
 			 struct err *err)
@@ -293,7 +297,7 @@ void input_pass(struct input *in, uint64_t off)
 	if (!in->data || off > in->len || off < in->passed ||
 	    off - in->passed < 2 * PASS_BYTES)
 		return;
-	/* it is a hint: if the system refuses it, nothing is lost */
+	/* a hint: it does not matter if the system refuses it */
 	madvise((void *)(in->data + in->passed), PASS_BYTES, MADV_DONTNEED);
 	in->passed += PASS_BYTES;
 }
@@ -311,7 +315,8 @@ int64_t input_read(struct input *in, void *buf, size_t n, struct err *err)
 	return input_read_some(in->fd, in->path, buf, n, err);
 }
 
-/* Reads the first bytes, unpacked if they are compressed. */
+/* Reads the first bytes, unpacked if they are compressed. Returns their number,
+ * or -1 and *err. */
 static int64_t input_peek_file(int fd, const char *path, void *buf, size_t n,
 			       struct err *err)
 {
@@ -333,7 +338,8 @@ static int64_t input_peek_file(int fd, const char *path, void *buf, size_t n,
 	return have ? (int64_t)have : got;
 }
 
-/* Reads the first bytes of a pipe, which stay in it. Waits for some. */
+/* Reads the first bytes of a pipe, which stay in it. Waits for at least one.
+ * Returns their number, or 0 on failure. */
 static int64_t input_peek_pipe(int fd, const char *path, void *buf, size_t n,
 			       struct err *err)
 {
@@ -357,7 +363,7 @@ int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 	struct stat st = { 0 };
 	int64_t got = 0;
 
-	/* What was read to look at it would be missing later. */
+	/* bytes that are read here would be missing later */
 	if (strcmp(path, "-") != 0 && !stat(path, &st) && S_ISFIFO(st.st_mode))
 		return err_set(err, ERR_FORMAT,
 			       "%s: a FIFO, needs to be a file; give it as "
@@ -377,7 +383,7 @@ int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 		got = input_peek_pipe(fd, path, buf, n, err);
 	}
 	close(fd);
-	/* what editors and PowerShell put in front of a text */
+	/* editors and PowerShell put this mark before a text */
 	if (got >= 3 && !memcmp(buf, TEXT_MARK, 3)) {
 		got -= 3;
 		memmove(buf, (char *)buf + 3, (size_t)got);

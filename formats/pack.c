@@ -1,4 +1,5 @@
-/* pack.c - compresses bytes as a gzip stream. */
+/* pack.c - compresses bytes as a gzip stream or with zstd, and unpacks gzip
+ * streams. */
 #include "formats/pack.h"
 
 #include <limits.h>
@@ -9,7 +10,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* ---- unpacks a gzip stream that comes in pieces, and proves its end */
+/* ---- unpacks a gzip stream in pieces, and checks its end */
 
 #define GUNZIP_BUF ((size_t)64 * 1024)
 
@@ -94,7 +95,7 @@ struct pack {
 	pack_fn *put;
 	void *arg;
 	z_stream z;
-	bool ready; /* z is initialised; otherwise there was no memory */
+	bool ready; /* z is initialised; false: there was no memory */
 	unsigned char buf[PACK_BUF];
 };
 
@@ -104,8 +105,8 @@ static struct pack *pack_new_level(pack_fn *put, void *arg, int level)
 
 	p->put = put;
 	p->arg = arg;
-	/* 15 + 16: gzip only, largest window. The time in its header is 0
-	 * unless one is set. */
+	/* 15 + 16: gzip only, largest window. The time in the header is 0 by
+	 * default. */
 	p->ready = deflateInit2(&p->z, level, Z_DEFLATED, 15 + 16, 8,
 				Z_DEFAULT_STRATEGY) == Z_OK;
 	return p;
@@ -130,7 +131,8 @@ void pack_free(struct pack *p)
 	free(p);
 }
 
-/* Compresses all input, or with Z_FINISH to the end of the stream. */
+/* Compresses all input; with Z_FINISH also ends the stream. Returns 0, or -1
+ * and *err. */
 static int pack_deflate(struct pack *p, int flush, struct err *err)
 {
 	int rc;

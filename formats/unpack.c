@@ -20,7 +20,7 @@ static const char *const archive_names[] = { ARCHIVE_CALLS(ARCHIVE_CALL_NAME) };
 const struct archive_calls *libarchive_load(struct err *err)
 {
 	static struct archive_calls calls;
-	/* that of all versions since 3.1 */
+	/* the file name in all versions since 3.1 */
 	static const char *const files[] = { "libarchive.so.13", NULL };
 	const struct shared_library l = {
 		"archives are written and read by",
@@ -35,20 +35,21 @@ const struct archive_calls *libarchive_load(struct err *err)
 }
 
 #define UNPACK_BUF ((size_t)128 * 1024)
-/* Records of which only the time differs are packed 31 times smaller by gzip,
- * 41 by zstd. Zeros can be packed 1,030 and 30,000 times smaller. */
+/* Records that differ only in their time shrink to a 31st with gzip, to a 41st
+ * with zstd. Zeros can shrink to a 1,030th and a 30,000th. */
 #define UNPACK_ALWAYS ((uint64_t)64 << 20)
 
 struct unpack {
 	int fd;
 	const char *path;
-	bool gzip, other; /* other: not zstd either */
-	bool eof, inside; /* inside: a compressed stream is not complete */
+	bool gzip, other; /* other: neither gzip nor zstd */
+	bool eof, inside; /* inside: a compressed stream is incomplete */
 	z_stream z;
 	ZSTD_DStream *zstd;
-	const struct archive_calls *lib; /* for xz and bzip2; NULL: not yet */
+	const struct archive_calls
+		*lib; /* for xz and bzip2; NULL: not loaded yet */
 	struct archive *a;
-	const void *part; /* of the plain bytes */
+	const void *part; /* plain bytes that are not returned yet */
 	size_t n_part;
 	unsigned char *buf;
 	size_t pos, len;
@@ -124,7 +125,8 @@ static int unpack_fill(struct unpack *u, struct err *err)
 	return 0;
 }
 
-/* A gzip file may have several streams, one after the other. */
+/* Unpacks the next bytes of a gzip file, which may have several streams, one
+ * after the other. Returns 0, or -1 and *err. */
 static int unpack_step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 			    struct err *err)
 {
@@ -137,7 +139,8 @@ static int unpack_step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 
 	u->pos = u->len - u->z.avail_in;
 	*got = n - u->z.avail_out;
-	/* A call without input or output tells nothing about the stream. */
+	/* a call without input and output does not show whether the stream is
+	 * complete */
 	if (*got || u->pos != was)
 		u->inside = rc != Z_STREAM_END;
 	if (rc == Z_STREAM_END)
@@ -166,7 +169,7 @@ static int unpack_step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
 		       u->path, ZSTD_getErrorName(rc));
 }
 
-/* Gives libarchive what is in buf, or the next part of the file. */
+/* Passes the rest of buf, or the next part of the file, to libarchive. */
 static la_ssize_t unpack_feed(struct archive *a UNUSED, void *arg,
 			      const void **buf)
 {
@@ -182,7 +185,8 @@ static la_ssize_t unpack_feed(struct archive *a UNUSED, void *arg,
 	return (la_ssize_t)n;
 }
 
-/* xz and bzip2. What was read in front of damage is good, and then an error. */
+/* Reads xz and bzip2. Bytes before damage are returned first, then the
+ * error. */
 static int64_t unpack_read_other(struct unpack *u, void *buf, size_t n,
 				 struct err *err)
 {
@@ -208,7 +212,7 @@ static int64_t unpack_read_other(struct unpack *u, void *buf, size_t n,
 			       "%s: this is a packed file inside a packed "
 			       "file; unpack it first",
 			       u->path);
-	/* not read_data(): where it fails it gives nothing of what it has */
+	/* not read_data(): when that fails it drops what it has */
 	if (!rc && !u->n_part)
 		rc = u->lib->read_data_block(u->a, &u->part, &u->n_part, &off);
 	if (!rc || rc == ARCHIVE_EOF) {

@@ -10,34 +10,36 @@
 struct err;
 struct unpack;
 
-/* Returns true if these first bytes are of such a file. */
+/* Returns true if a file with these first bytes is compressed in one of these
+ * ways. */
 bool unpack_knows(const void *head, size_t n);
-/* Reads from fd, after the n bytes of head that were read from it before. path
- * is for messages and is borrowed. */
+/* Unpacks fd, after the n bytes of head that were already read from it. path is
+ * for messages and is borrowed. unpack_free() frees the result. */
 struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n);
 void unpack_free(struct unpack *u);
 /* Reads up to n plain bytes. Returns their number, 0 at the end, or -1 and
- * *err. A file that is cut short gives its readable part, then the end, and
- * *cut is set. */
+ * *err. For an incomplete file its readable part is returned, then the end,
+ * with *cut set. */
 int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		    struct err *err);
-/* Returns how many bytes of the file were read. */
+/* Returns how many bytes of the compressed file were read. */
 uint64_t unpack_taken(const struct unpack *u);
-/* Fails if the plain bytes are more than this many packed ones of a capture or
- * database can give: 64 MiB and UNPACK_RATIO times as many. */
+/* Returns 0, or -1 and *err if the plain bytes are more than the packed ones of
+ * a capture or database can make: 64 MiB plus UNPACK_RATIO times their
+ * number. */
 #define UNPACK_RATIO 256
 int unpack_check(const char *path, uint64_t packed, uint64_t plain,
 		 struct err *err);
-/* Returns all plain bytes of a gzip or zstd file, which the caller frees; NULL
- * if it is not compressed, damaged, or has more than max bytes. */
+/* Returns all plain bytes of a gzip or zstd file, for the caller to free; NULL
+ * if it is not compressed, is damaged, or has more than max plain bytes. */
 unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len);
 
-/* ---- the functions of libarchive, which is loaded when an archive
- * or an xz or bzip2 file is read or written: linked, it and the libraries that
- * it needs (libxml2, ICU, that of C++) take half the time of a short command at
- * each start. */
+/* ---- the functions of libarchive, which is loaded only when an archive or an
+ * xz or bzip2 file is read or written: linked, it and the libraries that it
+ * needs (libxml2, ICU, libstdc++) would take half the time of a short
+ * command. */
 
-/* Those that are called, as C(NAME) for archive_NAME(). */
+/* The functions that are called: C(NAME) is archive_NAME(). */
 #define ARCHIVE_CALLS(C)                                                       \
 	C(entry_filetype)                                                      \
 	C(entry_free)                                                          \

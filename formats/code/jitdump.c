@@ -1,7 +1,8 @@
 /* jitdump.c - reads jit-PID.dump: code that a runtime generated.
  *
- * The file is a head, then records, each with its length. DEBUG_INFO precedes
- * the LOAD of its code. A file that is still being written may end anywhere. */
+ * The file is a head, followed by records with their lengths. DEBUG_INFO
+ * precedes the LOAD of its code. A file that is still being written may end
+ * anywhere. */
 #include "formats/code/jitdump.h"
 
 #include <inttypes.h>
@@ -21,21 +22,22 @@
 
 /* ---- reads perf-PID.map: names of code that a runtime generated */
 
-/* Longer than any runtime's names; longer names are cut. */
+/* The names of all known runtimes are shorter; a longer name is cut. */
 #define NAME_MAX_LEN 4096
 
-/* CPython 3.12 and 3.13 on x86-64 make for each function of Python's a copy of
- *	sub $8,%rsp; call *%rcx; add $8,%rsp; ret
- * in front of which 'endbr64' may be (Objects/asm_trampoline.S). It keeps no
- * frame pointer, so that walking along these would leave out its caller. The
- * later ones, and those of AArch64, set it. */
+/* For each Python function, CPython 3.12 and 3.13 on x86-64 make a copy of sub
+ * $8,%rsp; call *%rcx; add $8,%rsp; ret, which 'endbr64' may precede
+ * (Objects/asm_trampoline.S). It sets no frame pointer, so a walk along frame
+ * pointers would leave out its caller. The trampolines of later versions, and
+ * those of AArch64, set it. */
 #define PYTHON_PREFIX "py::"
 #define PYTHON_LEN 11
 #define PYTHON_ENDBR 4
 #define PYTHON_FRAME_OFF 16
 
-/* Its unwind table: CFA = SP + 8, SP + 16 between 'sub' and 'add'. The pointer
- * to the code is relative to its own place, PYTHON_FRAME_OFF + 32 after it. */
+/* The unwind table of this trampoline: CFA = SP + 8, and SP + 16 between 'sub'
+ * and 'add'. The pointer to the code is relative to its own place,
+ * PYTHON_FRAME_OFF + 32 after the code. */
 static const unsigned char python_frame[] = {
 	20, 0,	  0,  0, 0,    0,    0,	   0,  1,    'z',  'R',	 0,
 	1,  0x78, 16, 1, 0x1b, 0x0c, 7,	   8,  0x90, 1,	   0,	 0,
@@ -46,7 +48,7 @@ static const unsigned char python_frame[] = {
 struct perfmap {
 	struct jit *jit;
 	struct arena names;
-	uint16_t machine; /* 0: not known */
+	uint16_t machine; /* 0: unknown */
 };
 
 void perfmap_close(struct perfmap *m)
@@ -63,7 +65,8 @@ struct jit *perfmap_jit(struct perfmap *m)
 	return m->jit;
 }
 
-/* Rejects a name with a 0, which would hide the rest of it. */
+/* Adds the code of a line. Rejects a name with a NUL, which would hide the rest
+ * of it. */
 static bool perfmap_take_line(struct perfmap *m, struct scan s)
 {
 	struct jit_code c = { 0 };
@@ -74,7 +77,7 @@ static bool perfmap_take_line(struct perfmap *m, struct scan s)
 	    !scan_hex(&s, &c.len) || !scan_blanks(&s) || !s.n ||
 	    scan_find_char(s, '\0') < s.n)
 		return false;
-	/* A stub of size 0 covers no address. */
+	/* a stub of size 0 covers no address */
 	if (!c.len)
 		return true;
 	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
@@ -154,15 +157,15 @@ struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
 #define HEAD_SIZE 40
 #define PREFIX_SIZE 16
 #define FLAG_TSC 1u
-/* V8 writes this where others write 0. It adds the size of an ELF header to the
- * addresses of its lines, because the files of perf inject had one
+/* V8 writes this in place of 0. It adds the size of an ELF header to the
+ * addresses of its lines, because the files that perf inject makes had one
  * (perf-jit.cc). */
 #define V8_PAD 0xdeadbeefu
 #define V8_SHIFT 0x40
-/* Least size of an entry of DEBUG_INFO: address, line, discriminator, the final
- * 0 of a name. */
+/* The smallest entry of DEBUG_INFO: address, line, discriminator, the NUL of a
+ * name. */
 #define LINE_SIZE_MIN 17
-#define PADDING 7 /* after unwinding information, up to 8 bytes */
+#define PADDING 7 /* up to 8 bytes of it follow unwinding information */
 
 enum {
 	R_LOAD,
@@ -179,7 +182,7 @@ enum jitdump_dating {
 };
 
 struct jitdump {
-	struct input in; /* data NULL: the bytes are borrowed */
+	struct input in; /* data NULL: the bytes are borrowed, not a file */
 	struct bytes records;
 	const char *path;
 	uint32_t machine, pid;
@@ -187,21 +190,21 @@ struct jitdump {
 	bool v8;
 	struct jit *jit;
 	struct arena lines;
-	/* from the last DEBUG_INFO */
+	/* From the last DEBUG_INFO: */
 	uint64_t lines_of;
 	struct jit_line *line;
 	size_t n_line;
-	/* from the last UNWINDING_INFO, for the next code */
+	/* From the last UNWINDING_INFO, for the next code: */
 	struct bytes frame;
 	uint64_t frame_off; /* distance from the end of the code */
-	bool has_frame;	    /* there is one, possibly empty */
-	/* state of jitdump_read() */
+	bool has_frame;	    /* there was one, which may be empty */
+	/* State of jitdump_read(): */
 	enum jitdump_dating dating;
 	struct tsc_conv tsc;
 	struct ledger *lg;
 	uint16_t capture;
-	uint64_t foreign, unfit; /* number of codes left out */
-	uint64_t lone, strange;	 /* number of tables left out */
+	uint64_t foreign, unfit; /* pieces of code that were left out */
+	uint64_t lone, strange;	 /* tables that were left out */
 };
 
 static int jitdump_read_head(struct jitdump *d, struct err *err)
@@ -307,7 +310,7 @@ static enum jitdump_dating jitdump_dating(const struct jitdump *d,
 static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 {
 	if (d->dating == DATED_TSC) {
-		/* as perf does it, without losing the low bits of the cycles */
+		/* like perf, but without losing the low bits of the cycles */
 		const struct tsc_conv *c = &d->tsc;
 		unsigned int shift = c->shift < 64 ? c->shift : 63;
 		uint64_t quot = t >> shift;
@@ -343,6 +346,7 @@ static bool jitdump_is_text(const char *s)
 	return true;
 }
 
+/* Takes DEBUG_INFO: the lines of the next code. Returns 0, or -1 and *err. */
 static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 			      struct err *err)
 {
@@ -379,8 +383,8 @@ static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 		jitdump_shift_v8_lines(d);
 	if (n)
 		sort_items(d->line, d->n_line, jitdump_compare_lines);
-	/* V8 may make room for more lines than it writes: 13 of 2215 pieces of
-	 * code of one run have bytes left here. */
+	/* V8 may reserve more lines than it writes: in one run 13 of 2215
+	 * pieces of code have bytes left here. */
 	return 0;
 }
 
@@ -394,10 +398,10 @@ static bool jitdump_is_eh_frame(struct bytes b)
 	       len <= bytes_left(&b) && !bytes_u32(&b, &mark, NULL) && !mark;
 }
 
-/* In the specification .eh_frame_hdr precedes .eh_frame; runtimes and perf
- * (tools/perf/util/genelf.c) put it after. Decide by what the bytes look like.
- * A runtime that has nothing to tell about some code writes only the head, as
- * V8 does. */
+/* Takes UNWINDING_INFO. In the specification .eh_frame_hdr precedes .eh_frame;
+ * runtimes and perf (tools/perf/util/genelf.c) put it after, so the bytes
+ * decide. A runtime without unwind information for a piece of code writes only
+ * the head, as V8 does. Returns 0, or -1 and *err. */
 static int jitdump_take_unwind(struct jitdump *d, struct bytes *b,
 			       struct err *err)
 {
@@ -431,8 +435,8 @@ static int jitdump_take_unwind(struct jitdump *d, struct bytes *b,
 	return 0;
 }
 
-/* Takes pid, tid and vma, the same in LOAD and MOVE. Returns 1 for code of
- * another process that inherited the file, 0, or -1 on failure. */
+/* Takes pid, tid and vma, which LOAD and MOVE share. Returns 0; 1 for code of
+ * another process that inherited the file; or -1 and *err. */
 static int jitdump_take_process(struct jitdump *d, struct bytes *b,
 				struct err *err)
 {
@@ -447,6 +451,8 @@ static int jitdump_take_process(struct jitdump *d, struct bytes *b,
 	return pid != d->pid;
 }
 
+/* Takes LOAD: adds the code with its lines and table. Returns 0, or -1 and
+ * *err. */
 static int jitdump_take_load(struct jitdump *d, struct bytes *b, uint64_t time,
 			     struct err *err)
 {
@@ -472,8 +478,8 @@ static int jitdump_take_load(struct jitdump *d, struct bytes *b, uint64_t time,
 		c.n_line = d->n_line;
 	}
 	d->n_line = 0;
-	/* The addresses of the table assume that it follows the code, at the
-	 * next multiple of 8 (perf, jit_write_elf()). */
+	/* The table's addresses assume that it follows the code, at the next
+	 * multiple of 8 (perf, jit_write_elf()). */
 	if (d->has_frame) {
 		d->has_frame = false;
 		c.frame = d->frame.pos;
@@ -504,8 +510,8 @@ static int jitdump_take_move(struct jitdump *d, struct bytes *b, uint64_t time,
 	return 0;
 }
 
-/* Reads one record. Returns 1, 0 at the end, -1 and *err if the rest cannot be
- * read. */
+/* Reads one record. Returns 1, 0 at the end, or -1 and *err if the rest cannot
+ * be read. */
 static int jitdump_next(struct jitdump *d, struct err *err)
 {
 	struct bytes *b = &d->records;
@@ -561,7 +567,7 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 	int rc;
 
 	d->dating = jitdump_dating(d, info);
-	/* CPython 3.13 writes 0, and junk after it */
+	/* CPython 3.13 writes 0 for the machine, and junk after it */
 	if (!d->machine)
 		d->machine = regs_machine(NULL, info->arch);
 	d->tsc = info->tsc;

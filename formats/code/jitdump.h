@@ -16,43 +16,44 @@ struct jitdump;
 struct ledger;
 struct source_info;
 
-/* Reads the head of the file. Returns NULL and *err if it is not a jitdump.
- * found: the path is not the user's word, see input_open_named(). temp_dir: for
- * a compressed file; NULL: /tmp. */
+/* Reads the head of the file. Returns a jitdump for jitdump_close(), or NULL
+ * and *err if it is not one. found: the path does not come from the user, see
+ * input_open_named(). temp_dir: for a compressed file; NULL: /tmp. */
 struct jitdump *jitdump_open(const char *path, bool found, const char *temp_dir,
 			     struct err *err);
 /* Reads the head of a jitdump in memory, which is borrowed. */
 struct jitdump *jitdump_memory(const void *data, size_t len, const char *path,
 			       struct err *err);
 void jitdump_close(struct jitdump *d);
-/* The process that wrote the file, in its own pid namespace. */
+/* Returns the process that wrote the file, as numbered in its own pid
+ * namespace. */
 int32_t jitdump_pid(const struct jitdump *d);
-/* Reads all records. The code is dated if the capture's clock is the file's:
- * CLOCK_MONOTONIC, or cycles that the capture can convert to its time. Damage
- * is noted in the ledger; everything before it is used. */
+/* Reads all records. Returns the code, owned by d. It gets times if the
+ * capture's clock is the file's: CLOCK_MONOTONIC, or cycles that the capture
+ * can convert. Damage is noted in the ledger, and everything before it is
+ * used. */
 struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 			 struct ledger *lg, uint16_t capture);
 
-/* ---- reads perf-PID.map: names of code that a runtime generated, one a
- * line, "START SIZE name" (tools/perf/Documentation/jit-interface.txt in
- * Linux).
+/* ---- reads perf-PID.map: names of code that a runtime generated, one a line,
+ * "START SIZE name" (tools/perf/Documentation/jit-interface.txt in Linux).
  *
- * Nothing tells when the code existed: where lines overlap, each of them may be
- * what ran.
+ * The lines have no times: where they overlap, each of them may be the code
+ * that ran.
  *
- * Nor does anything tell how to unwind it, but of CPython's trampolines, which
- * are all copies of one function, this is known. */
+ * They have no unwind information either; it is known only for CPython's
+ * trampolines, which are all copies of one function. */
 
-/* Returns NULL and *err if the file cannot be read or no line has that form.
- * Other lines are damage in the ledger. found: the path is not the user's word,
- * see input_open_named(). */
+/* Returns the map, for perfmap_close(), or NULL and *err if the file cannot be
+ * read or no line has that form. Other lines are damage in the ledger. found:
+ * the path does not come from the user, see input_open_named(). */
 struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
 			     const struct source_info *info, struct ledger *lg,
 			     uint16_t capture, struct err *err);
-/* Reads a text in memory, which may be freed afterwards. */
+/* perfmap_open() for a text in memory, which may be freed afterwards. */
 struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 			     const struct source_info *info, struct ledger *lg,
 			     uint16_t capture, struct err *err);
 void perfmap_close(struct perfmap *m);
-/* The code, valid until perfmap_close(). */
+/* Returns the code, valid until perfmap_close(). */
 struct jit *perfmap_jit(struct perfmap *m);

@@ -15,29 +15,30 @@
 #include "stitch/record.h"
 #include "stitch/tasks/late_maps.h"
 
-/* ---- derives where the code of a kernel is from a copy of its
- * /proc/kallsyms */
+/* ---- finds the code of a kernel in a copy of its /proc/kallsyms */
 
 #define PAGE 4096u
 #define MODULES_MAX 20000u
 #define KSYMBOLS_MAX 100000u
-#define NAME_SIZE 64 /* of modules; the kernel has at most 56 bytes */
+#define NAME_SIZE 64 /* room for a module's name; the kernel allows 56 bytes   \
+		      */
 #define SYMBOL_SIZE 512
 #define TYPE_BPF 1
 #define TYPE_OOL 2
 
-/* State of reading the lines. */
+/* The state while lines are read. */
 struct kernel_map_state {
 	struct kernel_map *out;
-	uint64_t low, high; /* of the kernel's functions */
+	uint64_t low, high; /* first and last function of the kernel */
 	uint64_t stext;
-	const char *module; /* of the last lines, in the text */
-	size_t module_len;  /* 0: the kernel */
+	const char *module; /* module of the last lines, in the text */
+	size_t module_len;  /* 0: the kernel itself */
 	bool is_bpf;
-	bool is_pseudo; /* each symbol is separate code */
+	bool is_pseudo; /* the module's symbols are separate code each */
 	uint64_t mod_low, mod_high;
 	size_t n_modules, n_ksymbols;
-	size_t open; /* item that ends at the next line, plus 1 */
+	size_t open; /* index + 1 of the item that ends at the next line; 0:
+			none */
 };
 
 static struct kernel_code *kernel_map_add(struct kernel_map *km,
@@ -98,7 +99,7 @@ static void kernel_map_take(struct kernel_map_state *l,
 	if (line->module_len != l->module_len ||
 	    (l->module_len && memcmp(line->module, l->module, l->module_len))) {
 		/* "[bpf]" and "[__builtin__ftrace]" are not modules: each of
-		 * their symbols is separate code. */
+		 * their symbols is separate code */
 		static const char builtin[] = "__builtin__";
 		const size_t n = sizeof(builtin) - 1;
 
@@ -110,7 +111,7 @@ static void kernel_map_take(struct kernel_map_state *l,
 		l->is_pseudo = l->is_bpf || (line->module_len >= n &&
 					     !memcmp(line->module, builtin, n));
 	}
-	/* A symbol ends where the next one begins. */
+	/* a symbol ends where the next one begins */
 	struct kernel_code *last = l->open ? &l->out->at[l->open - 1] : NULL;
 
 	if (last && line->addr > last->start &&
@@ -159,7 +160,7 @@ void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
 	if (!l.high)
 		return;
 	/* A trimmed copy has no _text. Offsets then count from the page of its
-	 * first function, since nothing better is known. */
+	 * first function, as nothing better is known. */
 	uint64_t start = out->text ? out->text : l.stext;
 	uint64_t end = out->etext;
 
@@ -213,7 +214,7 @@ const struct snapshot *maps_list(struct maps *m, size_t *n)
 	return m->list;
 }
 
-/* Takes "r-xp". */
+/* Takes the rights, such as "r-xp". Returns false if there are none. */
 static bool maps_take_rights(struct scan *s, struct rec_map *m)
 {
 	static const struct {
@@ -255,7 +256,7 @@ static bool maps_take_line(struct maps *m, const char *line,
 	out->len = end - out->start;
 	out->maj = (uint32_t)maj;
 	out->min = (uint32_t)min;
-	/* A line that lost its path, but has an inode, is of that file. All
+	/* A line without a path but with an inode is of that file. All
 	 * anonymous memory gets perf's name for it. */
 	const char *name = s.p;
 
@@ -265,7 +266,7 @@ static bool maps_take_line(struct maps *m, const char *line,
 		 out->min);
 	if (!*name)
 		name = out->ino ? inode : "//anon";
-	/* The kernel writes a line feed in a path as "\012". */
+	/* the kernel writes a line feed in a path as "\012" */
 	char *path = arena_strdup(&m->arena, name);
 
 	for (char *at = path; (at = strstr(at, "\\012")); at++) {
@@ -317,7 +318,8 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 }
 
 /* Reads and closes an opened file. time: ns, or TIME_NONE if unknown. capture:
- * of the ledger entries. Returns -1 and *err if the file has no such line. */
+ * for the ledger entries. Returns 0, or -1 and *err if no line of the file has
+ * the form. */
 static int maps_take_file(struct maps *m, struct input *in, const char *path,
 			  int32_t pid, int64_t time, struct ledger *lg,
 			  uint16_t capture, struct err *err)
@@ -382,7 +384,7 @@ static bool maps_take_name(const char *name, int32_t *pid, int64_t *time)
 		if (!at.n || (scan_take(&at, "@") &&
 			      maps_take_seconds(&at, time) && !at.n))
 			return true;
-		/* An id must be followed by '@' or ".maps": 15.5 is a time. */
+		/* an id must be followed by '@' or ".maps": 15.5 is a time */
 		*time = TIME_NONE;
 	}
 	return false;
@@ -434,7 +436,8 @@ bool maps_in_folder(const char *path)
 	return found;
 }
 
-/* Removes a time after the last @ from the end of file and returns it. */
+/* Removes "@SECONDS" from the end of file and returns the time in ns, or
+ * TIME_NONE. */
 static int64_t maps_cut_time(char *file)
 {
 	char *at = strrchr(file, '@');

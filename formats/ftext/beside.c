@@ -1,10 +1,10 @@
-/* beside.c - what tracefs tells next to a text: how many CPUs there are, the
- * clock, and what the buffer of each CPU lost.
+/* beside.c - reads what tracefs has besides a text: the number of CPUs, the
+ * clock, and how many events the buffer of each CPU lost.
  *
- * The text alone does not report events that a buffer without overwriting
- * dropped when it was full, nor of nested ones that found no room. The kernel's
- * counts include what the text has marks of ("[LOST n EVENTS]") and what its
- * header counts. Nor does a trace_pipe have the header with "#P:" that the file
+ * The text alone does not show events that a buffer without overwriting dropped
+ * when it was full, nor nested ones that found no room. The kernel's counts
+ * include the losses that the text marks ("[LOST n EVENTS]") and those that its
+ * header counts. A trace_pipe also lacks the header with "#P:" that the file
  * trace begins with. */
 #include "formats/ftext/beside.h"
 
@@ -21,7 +21,8 @@
 #include "stitch/base/search.h"
 #include "stitch/order/clocks.h"
 
-/* Opens a file of tracefs or a copy of it: all of it is in in->data. */
+/* Opens a file of tracefs or a copy of it, and reads all of it into in->data.
+ * Returns 0, or -1 and *err. */
 static int ftext_beside_file(struct input *in, const char *path,
 			     struct err *err)
 {
@@ -31,6 +32,8 @@ static int ftext_beside_file(struct input *in, const char *path,
 	return -1;
 }
 
+/* Adds the losses in a CPU's file stats to total[]. Returns 0, or -1 and
+ * *err. */
 static int ftext_beside_stats(struct ftext_beside *b, const char *path,
 			      int32_t cpu, struct err *err)
 {
@@ -55,8 +58,8 @@ static int ftext_beside_stats(struct ftext_beside *b, const char *path,
 
 COMPARE_BY(ftext_beside_compare, struct ftext_total, cpu, place);
 
-/* Reads the next name of a folder that is one of a CPU, "cpu7". Returns false
- * at the end. */
+/* Reads the next name in a folder that is a CPU's, such as "cpu7". Returns
+ * false at the end. */
 static bool ftext_beside_next(DIR *d, const char **name, int32_t *cpu)
 {
 	const struct dirent *ent;
@@ -94,7 +97,8 @@ int ftext_beside_read(struct ftext_beside *b, const char *dir, struct err *err)
 	return n;
 }
 
-/* A number of ticks is known by the text itself. */
+/* Sets the clock from trace_clock. Clocks that count ticks are left out: the
+ * text itself shows them. */
 static void ftext_beside_clock(struct ftext_beside *b, const char *path)
 {
 	struct input in;
@@ -117,7 +121,7 @@ static void ftext_beside_clock(struct ftext_beside *b, const char *path)
 }
 
 /* Returns the length of the path of the folder that has trace_clock and
- * per_cpu, and sets only. */
+ * per_cpu, and sets b->only. */
 static int ftext_beside_folder(struct ftext_beside *b, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -161,8 +165,8 @@ void ftext_beside_open(struct ftext_beside *b, const char *path)
 	closedir(d);
 }
 
-/* The folder has one for each CPU that the machine can have. Those that are
- * there, as in "#P:", are known where it runs. */
+/* The folder has an entry for each CPU that the machine can have. The number of
+ * CPUs online, as in "#P:", is known only on the machine itself. */
 int32_t ftext_beside_cpus(const struct ftext_beside *b)
 {
 	long n = b->live ? sysconf(_SC_NPROCESSORS_ONLN) : 0;

@@ -1,4 +1,5 @@
-/* cut.c - cuts a stream of ftrace's text into texts that can be read alone. */
+/* cut.c - cuts a stream of ftrace's text into texts that can be read
+ * separately. */
 #include "formats/ftext/cut.h"
 
 #include <inttypes.h>
@@ -6,18 +7,18 @@
 
 #include "formats/ftext/ftext.h"
 
-/* A header is a few lines; more of such lines are not kept. */
+/* A header is a few lines; no more than this is kept of it. */
 #define HEAD_MAX ((size_t)64 << 10)
 
 struct ftext_cut {
 	char *head;
 	size_t n_head, cap_head;
-	bool begun; /* an event was seen: the header has ended */
+	bool begun; /* an event was seen, so the header is complete */
 	bool lost, inside;
 	struct ftext_cut_line line;
-	uint32_t piece; /* number of the piece that is received */
-	size_t at;	/* the CPU of the event, plus 1 */
-	/* by CPU plus 1: the piece that has its last event */
+	uint32_t piece; /* number of the piece that is received now */
+	size_t at;	/* CPU of the event + 1 */
+	/* by CPU + 1: the piece with its last event */
 	uint32_t *cpu;
 	size_t n_cpu, cap_cpu;
 	struct ftext_beside beside;
@@ -25,10 +26,10 @@ struct ftext_cut {
 	size_t n_dropped, cap_dropped;
 };
 
-/* What a CPU dropped. */
+/* How many events a CPU dropped. */
 struct ftext_dropped {
-	uint64_t n;  /* as tracefs counted it last */
-	bool recent; /* events of the time of the last count may still come */
+	uint64_t n;  /* the last count of tracefs */
+	bool recent; /* events from before the last count may still follow */
 };
 
 bool ftext_cut_probe(const void *head, size_t n)
@@ -37,9 +38,9 @@ bool ftext_cut_probe(const void *head, size_t n)
 }
 
 /* Reads how many events each CPU has dropped, and writes the increase into a
- * piece. Events that were in the buffer when others were dropped are read later
- * than the count. So the piece after an increase may lack events too, and so
- * may the first one. If the counts are those of a copy, any piece may. */
+ * piece. Events that were in the buffer when others were dropped are read after
+ * the count, so the piece after an increase may lack events too, and so may the
+ * first piece. If the counts are of a copy, any piece may. */
 static void ftext_cut_count(struct ftext_cut *c, FILE *out)
 {
 	struct ftext_beside *b = &c->beside;
@@ -52,7 +53,7 @@ static void ftext_cut_count(struct ftext_cut *c, FILE *out)
 			continue;
 		struct ftext_dropped *d = mem_at(c->dropped, c->n_dropped,
 						 c->cap_dropped, t->cpu);
-		/* the count begins anew when the buffer is emptied */
+		/* the count restarts when the buffer is emptied */
 		uint64_t n = t->n < d->n ? t->n : t->n - d->n;
 
 		if (out && (n || d->recent))
@@ -86,7 +87,7 @@ void ftext_cut_free(struct ftext_cut *c)
 static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
 {
 	enum line_stack stack = line_stack(l);
-	uint32_t *piece = NULL; /* of the CPU's last event */
+	uint32_t *piece = NULL; /* the piece with the CPU's last event */
 	bool more = stack == STACK_KERNEL || stack == STACK_USER ||
 		    scan_is(l->name, "user_unwind_cookie");
 
@@ -100,7 +101,7 @@ static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
 		return;
 	}
 	c->line.is_late = false;
-	/* a mark of lost events is counted for the event after it */
+	/* the event after a mark of lost events stays in the mark's piece */
 	c->line.may_begin = !c->lost;
 	c->lost = false;
 	c->line.is_event = true;
@@ -127,7 +128,8 @@ static void ftext_cut_line(struct ftext_cut *c, struct scan s)
 		c->line.is_late = false;
 	}
 	c->begun |= c->line.is_event;
-	/* what was overwritten before the text is counted once */
+	/* only one piece has the count of what was overwritten before the
+	 * text */
 	if (!c->begun && l.kind == LINE_HEAD && c->n_head + s.n < HEAD_MAX &&
 	    !scan_starts(s, "# entries-in-buffer")) {
 		mem_append(c->head, c->n_head, c->cap_head, s.p, s.n);
@@ -158,7 +160,7 @@ const struct ftext_cut_line *ftext_cut_take(struct ftext_cut *c,
 void ftext_cut_head(struct ftext_cut *c, FILE *out)
 {
 	c->piece++;
-	/* that line was counted for the piece before */
+	/* the line that was taken last is in the previous piece */
 	if (c->line.is_event && c->at < c->n_cpu)
 		c->cpu[c->at] = c->piece;
 	if (c->beside.cpus || *c->beside.clock)

@@ -7,7 +7,7 @@
 #include "formats/ftext/ftext.h"
 #include "formats/reader/nonce.h"
 
-/* Takes "cookie=7000000000009" anywhere in the text. */
+/* Finds "cookie=7000000000009" in the text. */
 static bool ftext_defer_take_cookie(struct scan s, uint64_t *cookie)
 {
 	size_t at = scan_find(s, "cookie=");
@@ -24,7 +24,8 @@ bool ftext_defer_cookie(struct scan text, struct ftext_item *it)
 	return true;
 }
 
-/* The text without the name of a function that trace-cmd puts before it. */
+/* Returns the text without the name of a function that trace-cmd puts before
+ * it. */
 static struct scan ftext_marker_text(const struct ftext *ft,
 				     const struct ftext_item *it)
 {
@@ -58,7 +59,8 @@ void ftext_defer_refs(struct ftext *ft, uint64_t id)
 		ft->def[it->event].defer = true;
 	ftext_add_ref(ft, id, REF_SAMPLE);
 	if (role == ROLE_INODE) {
-		/* Take "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6". */
+		/* The text is "inode=1340007 dev=[254:3]
+		 * path=/usr/lib/libc.so.6". */
 		struct scan s = ftext_part_of(ft, it, &it->text);
 		struct place file = { .off = 0 };
 		uint64_t maj, min;
@@ -75,8 +77,8 @@ void ftext_defer_refs(struct ftext *ft, uint64_t id)
 	}
 	if (role != ROLE_MARKER)
 		return;
-	/* refs of the stacks in a marker's text, each by the offset of its line
-	 */
+	/* add a ref for each stack in a marker's text, with the offset of its
+	 * line */
 	struct scan text = ftext_marker_text(ft, it);
 	struct nonce_line l;
 

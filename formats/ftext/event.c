@@ -1,16 +1,16 @@
 /* event.c - events of a text by name, and their payloads.
  *
- * A text has names only. If the name alone determines the system, in all
- * kernels, the event gets its full name, so that it has the same table as the
- * event of a trace.dat. */
+ * A text has only names. If the name determines the system in all kernels, the
+ * event gets its full name, so that it has the same table as the event of a
+ * trace.dat. */
 
 #include "formats/ftext/ftext.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/words.h"
 
-/* ---- parses the lines of system calls that change mappings, or files that are
- * mapped.
+/* ---- parses the lines of system calls that change mappings or open files that
+ * are mapped.
  *
  * The kernel prints "sys_munmap(addr: 7f0000, len: 1000)" and "sys_munmap ->
  * 0x0"; trace-cmd prints the same after the event's name and without the
@@ -36,7 +36,8 @@ void ftext_call_find(const char *key, struct ftext_event *e)
 	e->leaves = rest == key + sizeof(leave) - 1;
 }
 
-/* Takes a path in quotes after a number. The path may contain quotes. */
+/* Takes a path in quotes after a number; empty if there is none. The path may
+ * contain quotes. */
 static struct scan ftext_call_take_path(struct scan *s)
 {
 	size_t n = 0;
@@ -52,8 +53,8 @@ static struct scan ftext_call_take_path(struct scan *s)
 	return path;
 }
 
-/* Returns false if an argument is words instead of a number: openat() has words
- * for its flags, which are not needed. */
+/* Takes the arguments. Returns false if one is words instead of a number:
+ * openat() has words for its flags, which are not needed. */
 static bool ftext_call_take_args(struct scan s, bool named, struct call *out,
 				 struct scan *path)
 {
@@ -111,11 +112,11 @@ bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 }
 
 #define NAME_SIZE 128
-/* A dynamic field has a 16-bit length. */
+/* The length of a dynamic field has 16 bits. */
 #define TEXT_MAX 65535u
 
-/* The text as a payload: its length and place precede it, as in the kernel's
- * dynamic fields, so that it is printed like any payload. */
+/* The format of the text as a payload: length and place precede the text, as in
+ * the kernel's dynamic fields, so that it is printed like any payload. */
 #define TEXT_FORMAT(more)                                                      \
 	"name: text\n"                                                         \
 	"ID: 0\n"                                                              \
@@ -124,8 +125,8 @@ bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 	"\n"                                                                   \
 	"print fmt: \"%s\", __get_rel_str(text)\n"
 static const char text_format[] = TEXT_FORMAT("");
-/* Of an event of the scheduler or of interrupts, a byte that says whether the
- * line has flags, and the flags come between: who wakes whom depends on the
+/* Events of the scheduler and of interrupts have two bytes more: whether the
+ * line has flags, and the flags. Which thread is woken by which depends on the
  * context. */
 static const char flags_format[] = TEXT_FORMAT(
 	"\tfield:unsigned char common_flags;\toffset:5;\tsize:1;\tsigned:0;\n");
@@ -186,8 +187,7 @@ static const struct {
 	  ROLE_PLAIN },
 };
 
-/* How the text of those begins whose fields have no keys: ftext_pairs_parse().
- */
+/* The start of the texts whose fields have no keys: see ftext_pairs_parse(). */
 static const char *const shapes[][2] = {
 	{ "lock:contention_begin", "%lock_addr (" },
 	{ "lock:contention_end", "%lock_addr (" },
@@ -215,7 +215,7 @@ static void ftext_copy_name(char out[NAME_SIZE], const char *prefix,
 		 (int)(s.n < NAME_SIZE ? s.n : NAME_SIZE), s.p);
 }
 
-/* Returns true for "FUNCTION <-CALLER", of the tracer function. */
+/* Returns true for "FUNCTION <-CALLER", an entry of the function tracer. */
 static bool ftext_is_function(struct scan s)
 {
 	struct scan caller = scan_tail(s, scan_find(s, " <-"));
@@ -228,7 +228,7 @@ static bool ftext_is_function(struct scan s)
 					      !memchr(".+/$", caller.p[i], 4));
 }
 
-/* The sums of a window of osnoise: eight or nine numbers. */
+/* Returns true for the sums of a window of osnoise: eight or nine numbers. */
 static bool ftext_is_osnoise(struct scan s)
 {
 	size_t n = 0;
@@ -245,8 +245,8 @@ static bool ftext_is_osnoise(struct scan s)
 	return n == 8 || n == 9;
 }
 
-/* MAJOR,MINOR ACTION KIND: a request of the tracer blk (blk_log_action() of
- * kernel/trace/blktrace.c). */
+/* Returns true for MAJOR,MINOR ACTION KIND, a request of the tracer blk
+ * (blk_log_action() of kernel/trace/blktrace.c). */
 static bool ftext_is_blk(struct scan s)
 {
 	int32_t n;
@@ -262,7 +262,7 @@ static bool ftext_is_blk(struct scan s)
 	return !any_where(action.n, i, action.p[i] < 'A' || action.p[i] > 'Z');
 }
 
-/* What was written to trace_marker_raw: "# ID buf: BYTES". */
+/* Returns true for an entry of trace_marker_raw: "# ID buf: BYTES". */
 static bool ftext_is_raw_data(struct scan s)
 {
 	uint64_t id;
@@ -271,8 +271,8 @@ static bool ftext_is_raw_data(struct scan s)
 	       scan_starts(s, " buf:");
 }
 
-/* The name of an entry of a latency tracer, of blk or of trace_marker_raw, as
- * in events/ftrace; NULL: of none of them. */
+/* Returns the name in events/ftrace of an entry of a latency tracer, of blk or
+ * of trace_marker_raw; NULL: it is of none of these. */
 static const char *ftext_tracer_name(struct scan s)
 {
 	struct scan t = s;
@@ -306,7 +306,7 @@ static const char *ftext_tracer_name(struct scan s)
 				       : NULL;
 }
 
-/* Names events that the kernel prints without a name. */
+/* Sets the name of an event that the kernel prints without one. */
 static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 {
 	static const char *const stacks[] = { "", "kernel_stack", "user_stack",
@@ -345,8 +345,8 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 			    enum event_role *role)
 {
 	*role = ROLE_PLAIN;
-	/* a kernel prints what was written to trace_marker by the function
-	 * that took it */
+	/* entries of trace_marker have the name of the kernel function that
+	 * took the text */
 	if (!strcmp(name, "tracing_mark_write") || !strcmp(name, "0"))
 		name = "print";
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -363,6 +363,8 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 			 NAME_SIZE - (int)sizeof("syscalls:"), name);
 }
 
+/* Adds an event with this name, and returns its index. Its first text
+ * determines its fields. */
 static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 				uint32_t buffer, struct scan text)
 {
@@ -381,16 +383,16 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
 		if (!strcmp(shapes[i][0], name))
 			e.shape = shapes[i][1];
-	/* what intervals are found by */
+	/* the fields that intervals are found by */
 	def.adds_fields = e.shape || !strncmp(name, "timer:", 6) ||
 			  !strncmp(name, "dma_fence:", 10) ||
 			  !strncmp(name, "raw_syscalls:", 13) ||
 			  e.role == ROLE_CALL || e.role == ROLE_FUNCTION;
-	/* which tell in what interrupt a thread was woken */
+	/* their flags show in which interrupt a thread was woken */
 	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4) ||
 		  !strncmp(name, "timer:", 6) || !strncmp(name, "block:", 6);
 	def.format = e.flags ? flags_format : text_format;
-	/* the name of a named buffer is put before that of the event */
+	/* the name of a buffer is prefixed to that of the event */
 	def.name = arena_strdup(&ft->arena, name);
 	if (buffer) {
 		def.buffer = ft->buffer[buffer - 1];
@@ -409,8 +411,8 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 			.is_text = !p->pair[i].is_num,
 			.is_signed = true,
 			/* "stack=STACK:" of the kernel and "stack=" of
-			 * trace-cmd, before frames; a number that the line does
-			 * not print has no text */
+			 * trace-cmd are followed by frames; a number that the
+			 * line lacks has no text */
 			.is_stack = v.p && v.p + v.n == text.p + text.n &&
 				    (!v.n || scan_is(v, "STACK:")),
 		};
@@ -454,13 +456,13 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 		return id;
 	if (key.p != name)
 		ftext_copy_name(name, "", key);
-	/* A name ends at its first 0. */
+	/* A name ends at its first NUL. */
 	id = ftext_event_new(ft, name, buffer, l->text);
 	table_add(&ft->by_name, h, id);
 	return id;
 }
 
-/* Payloads: u32 length << 16 | offset, flags of some, then the text. */
+/* Payload: u32 length << 16 | offset, flags in some events, then the text. */
 
 void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
 		       struct scan text, struct rec_sample *s)

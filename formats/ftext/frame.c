@@ -16,7 +16,8 @@ bool line_is_frame(struct scan s)
 	return line_take_arrow(&s);
 }
 
-/* Removes " <addr>" or " (addr)" from the end of s. */
+/* Removes " <addr>" or " (addr)" from the end of s, if it is there, and sets
+ * *addr. */
 static void line_take_addr(struct scan *s, char open, char close,
 			   uint64_t *addr)
 {
@@ -34,6 +35,7 @@ static void line_take_addr(struct scan *s, char open, char close,
 	scan_trim(s);
 }
 
+/* Parses a kernel frame. Returns false if it has no known form. */
 static bool line_kernel_frame(struct scan s, struct line_frame *out)
 {
 	struct scan t = s;
@@ -43,7 +45,7 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 		out->symbol = out->key = s;
 		return true;
 	}
-	/* An address without a name; a short one may be a name. */
+	/* An address without a name; a short one could be a name. */
 	if ((s.n >= 8 || scan_is(s, "0") || scan_starts(s, "0x")) &&
 	    scan_hex(&t, &out->addr) && !t.n) {
 		if (out->addr == FTRACE_TRAMPOLINE_ADDR)
@@ -56,7 +58,7 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 	if (!out->addr)
 		line_take_addr(&s, '(', ')', &out->addr);
 	out->key = s;
-	/* "[module]" at the end */
+	/* a module: "[module]" at the end */
 	const size_t module = scan_find(s, " [");
 
 	if (module < s.n && s.p[s.n - 1] == ']') {
@@ -78,9 +80,9 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 			   scan_hex(&rest, &out->size) && !rest.n);
 }
 
-/* Parses " : inode : major:minor". The number in front is then an offset in
- * that file; with inode -1 it is an address. Only patches have this, no
- * released kernel. */
+/* Parses " : inode : major:minor" at the end. The number before it is then an
+ * offset in that file; with inode -1 it is an address. Only patches print this,
+ * no released kernel. */
 static void line_take_inode(struct scan *s, struct line_frame *out)
 {
 	size_t at = scan_find(*s, "> : ");
@@ -102,8 +104,8 @@ static void line_take_inode(struct scan *s, struct line_frame *out)
 	s->n = at + 1;
 }
 
-/* The path may contain blanks: after the last "[+0x" is the offset from the
- * start of the mapping. */
+/* Parses a user frame. The path may contain blanks: the offset from the start
+ * of the mapping follows the last "[+0x". */
 static bool line_user_frame(struct scan s, struct line_frame *out)
 {
 	struct scan t = s;

@@ -2,10 +2,10 @@
  *
  * Open: item.c reads lines of a mapped file or a stream. Next: each event
  * becomes an item. Items are held back a little, because the stacks of an event
- * are printed after it, then returned in the order of the text. Decode: makes
- * the record. A ref's handle is the number of an item, its len the record of
- * the item. All refs have the same kind, so that their order is that of the
- * text. */
+ * are printed after it, and then returned in the order of the text. Decode:
+ * makes the record. The handle of a ref is the number of an item, its len the
+ * record of the item. All refs have the same kind, so that their order is that
+ * of the text. */
 #pragma once
 #include <stdbool.h>
 
@@ -23,21 +23,21 @@
 
 extern const struct source_ops ftext_ops;
 
-/* Longer lines are damage. Events print at most a page of text. */
+/* Longer lines are damage. An event prints at most a page of text. */
 #define FTEXT_LINE 65536u
 /* Stacks with more text than this are damage. */
 #define FTEXT_STACK (64u << 10)
-/* Number of items that are held back: a stack is printed a few microseconds
- * after its event, with entries of other CPUs between them. */
+/* How many items are held back: a stack is printed a few microseconds after its
+ * event, with entries of other CPUs between them. */
 #define FTEXT_HELD 256
 #define FTEXT_PAIRS 64
 
-/* "key=value", where it is clear where the value ends. */
+/* A "key=value" whose end is clear. */
 struct ftext_pair {
 	struct scan key, value;
 	bool is_num;
 	int64_t num;
-	bool absent; /* others of this event have it */
+	bool absent; /* only other texts of this event have it */
 };
 
 struct ftext_pairs {
@@ -45,15 +45,15 @@ struct ftext_pairs {
 	size_t n;
 };
 
-/* An event by its name. Its event_def has the same index. */
+/* An event with one name. Its event_def has the same index. */
 struct ftext_event {
-	char *key; /* the name as printed */
+	char *key; /* the name as the text has it */
 	uint32_t buffer;
 	enum event_role role;
-	const char *shape;   /* see ftext_pairs_parse() */
+	const char *shape; /* see ftext_pairs_parse(); NULL: fields have keys */
 	enum call_what call; /* the system call, if mappings depend on it */
-	bool leaves;	     /* the event is the end of the call */
-	bool flags;	     /* its last field is common_flags */
+	bool leaves;	     /* the event is the return of the call */
+	bool flags; /* the payload has common_flags as its last field */
 	struct field_def *def;
 };
 
@@ -69,34 +69,34 @@ enum ftext_kind {
 };
 
 struct ftext_item {
-	uint64_t time, key; /* time as printed; key for the order */
+	uint64_t time, key; /* time as printed; key: place in the order */
 	uint64_t off;	    /* offset in the text, for messages */
-	char *own; /* copy of the text of a stream; NULL: the text is in the
+	char *own; /* copy of a stream's text; NULL: the text is in the mapped
 		      file */
 	size_t n_own, cap_own;
 	struct ftext_part comm, text, kern, user;
 	uint64_t n_lost;
-	uint64_t since; /* of a loss: when the one before it was recorded; 0 */
-	uint64_t prev;	/* item before it on its CPU, plus 1; 0: none */
+	uint64_t
+		since; /* loss: time of the CPU's event before it; 0: unknown */
+	uint64_t prev; /* previous item of its CPU, + 1; 0: none */
 	uint32_t event;
-	uint32_t buffer; /* number of the buffer's name; 0: the top one */
-	uint32_t refs;	 /* refs returned and not released */
+	uint32_t buffer; /* number of the buffer's name; 0: the top buffer */
+	uint32_t refs;	 /* refs that were returned and not released */
 	int32_t pid, tgid, cpu;
 	uint8_t kind;  /* enum ftext_kind */
-	uint8_t stack; /* enum line_stack: it is one */
+	uint8_t stack; /* enum line_stack, if the item is a stack */
 	uint8_t flags; /* common_flags; 0 if not has_flags */
 	bool has_flags;
-	uint64_t cookie; /* of the request that the event made */
+	uint64_t cookie; /* cookie of the request that the event made */
 	bool has_cookie;
-	bool has_kern,
-		has_user; /* a stack was printed, possibly an empty one */
-	bool has_field;	  /* the text contains a stack, which is a field */
-	bool comment;	  /* of function_graph: lines with its end follow */
+	bool has_kern, has_user; /* a stack was printed, which may be empty */
+	bool has_field;		 /* the text contains a stack that is a field */
+	bool comment; /* function_graph: the comment ends in a later line */
 	bool untimed;
-	bool dropped; /* a loss at any time of the text */
+	bool dropped; /* the loss may have been at any time of the text */
 };
 
-/* The record that a ref is of; in ref.len. */
+/* The record that a ref stands for; in ref.len. */
 enum ftext_record {
 	REF_SAMPLE,
 	REF_LOST,
@@ -105,15 +105,16 @@ enum ftext_record {
 	REF_COMM2, /* name of its second task */
 	REF_LINE,  /* name of the task at the start of the line */
 	REF_EXIT,
-	REF_TOTAL,  /* of no item; the handle is the index in total[] */
-	REF_KERNEL, /* the kernel's mapping; like REF_TOTAL, of no item */
+	REF_TOTAL,  /* a total loss: the handle is an index in total[], not an
+		       item */
+	REF_KERNEL, /* the kernel's mapping, which has no item either */
 	REF_CHAIN,  /* a deferred stack; the higher bits of ref.len are the
 		       offset of its line in the text */
 };
 
 #define REF_BITS 8
 
-/* What the lines after an event's line belong to. */
+/* What the lines after an event's line are. */
 enum ftext_more {
 	MORE_NONE,
 	MORE_TEXT,
@@ -122,7 +123,7 @@ enum ftext_more {
 	MORE_COOKIE, /* the cookie of a deferred stack, then its frames */
 };
 
-/* Stacks of an event: user, kernel, and in a field. */
+/* The stacks of an event: user, kernel, and one in a field. */
 enum ftext_stack {
 	FTEXT_USER,
 	FTEXT_KERN,
@@ -135,59 +136,61 @@ struct ftext {
 	struct source_opts opts;
 	struct input in;
 	struct arena arena;
-	/* Lines. */
-	char *buf; /* for a stream; a file is mapped */
+	/* The lines. */
+	char *buf; /* buffer of a stream; a file is mapped */
 	size_t cap, pos, end;
 	uint64_t base; /* offset of buf in the text */
 	bool at_end, dropping;
-	/* From the header. */
-	bool bare;	  /* events have no context */
-	bool mmio;	  /* of mmiotrace */
-	bool raw_noted;	  /* a note says that it is of report -R */
-	bool untimed;	  /* of function_graph without times */
-	int32_t *running; /* of function_graph: thread plus 1 by CPU */
+	/* From the header of the text. */
+	bool bare;	  /* events have no task, CPU and time */
+	bool mmio;	  /* a text of mmiotrace */
+	bool raw_noted;	  /* the note about trace-cmd report -R was made */
+	bool untimed;	  /* function_graph without times */
+	int32_t *running; /* function_graph: running thread + 1, by CPU */
 	size_t n_running, cap_running;
-	uint64_t overwritten; /* entries overwritten by newer ones, in total */
+	uint64_t overwritten; /* how many entries newer ones have overwritten */
 	struct ftext_beside beside;
-	size_t virtual_total; /* of those next to it */
-	bool piece;	      /* of a stream that was cut */
-	/* Items; the index is the number modulo the capacity. */
+	size_t virtual_total; /* how many totals of ftext_beside were returned
+			       */
+	bool piece;	      /* the text is a piece of a stream */
+	/* The items; item n is at n modulo the capacity. */
 	struct ftext_item *item;
-	size_t cap_item;		/* a power of two */
-	uint64_t first, give, end_item; /* first item not released; first not
-					   returned; next new */
-	uint64_t last; /* event that the next text or frames belong to, plus 1;
-			  0: none */
-	enum ftext_more more; /* what those lines are */
-	uint64_t lost; /* mark of loss that waits for its event, plus 1 */
-	uint64_t *cpu; /* newest item of each CPU of each buffer, plus 1 */
+	size_t cap_item;		/* a power of two; 0: none */
+	uint64_t first, give, end_item; /* numbers: first not released; first
+					   not returned; next new one */
+	uint64_t last; /* event that the next text or frames belong to, + 1; 0:
+			  none */
+	enum ftext_more more; /* what these lines are */
+	uint64_t lost; /* mark of loss that waits for its event, + 1; 0: none */
+	uint64_t *cpu; /* by buffer and CPU: newest item, + 1; 0: none */
 	size_t n_cpu, cap_cpu;
 	struct table cpus;
 	char **buffer;
 	size_t n_buffer, cap_buffer;
-	uint64_t first_printed;	      /* least time; UINT64_MAX: none */
+	uint64_t first_printed; /* the smallest time; UINT64_MAX: none yet */
 	uint64_t printed, newest_key; /* time and key of the last event */
-	struct near_time near;	      /* to which the next line must be near */
+	struct near_time near; /* the next line must have a time near this */
 	bool ticks, relative;
-	struct ref *due; /* refs of the item being returned */
+	struct ref *due; /* refs of the item that is being returned */
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
 	bool ended, failed, total_given, kernel_given;
-	uint64_t kernel, kernel_end; /* range of its code; 0: unknown */
-	struct err why;		     /* failed: the error */
-	/* Events. */
+	uint64_t kernel,
+		kernel_end; /* range of the kernel's code; 0: unknown */
+	struct err why;	    /* the error, if failed */
+	/* The events. */
 	struct ftext_event *event;
 	struct event_def *def;
 	size_t n_event, cap_event, cap_def;
 	struct table by_name;
-	/* Names, forks and execs of tasks. */
+	/* Names, forks and execs of tasks so far. */
 	struct known_tasks known;
-	/* Places of frames by their text. */
+	/* The places of frames, by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;
 	struct table places;
 	const char *const *nonce_format;
-	/* For decode(). */
+	/* The state of decode(). */
 	struct user_stack_reader stack;
 	struct ftext_pairs pairs;
 	uint64_t *ip[FTEXT_STACKS];
@@ -198,9 +201,9 @@ struct ftext {
 	size_t cap_raw;
 	char comm[64];
 	struct call call;
-	char *path; /* of call */
+	char *path; /* path of `call` */
 	size_t cap_path;
-	struct arena scratch; /* for fields() */
+	struct arena scratch; /* memory of fields() */
 };
 
 struct ftext_place {
@@ -221,44 +224,45 @@ static inline struct ftext_item *ftext_item_at(const struct ftext *ft,
 	return &ft->item[i & (ft->cap_item - 1)];
 }
 
-/* item.c: the lines of a text, items and their refs. */
-/* Reads the next line, without its line feed, and its offset. Returns 1, 0 at
- * the end, -1 and *err on failure. */
+/* item.c: reads lines; makes items and their refs. */
+/* Reads the next line, without its line feed, and its offset. Returns 1; 0 at
+ * the end; -1 and *err on failure. */
 int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
 		    struct err *err);
-/* Sets *s to what can be read without consuming it and without waiting for
- * more. */
+/* Sets *s to the text that can be read without consuming it or waiting for
+ * more. Returns 0, or -1 and *err. */
 int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err);
 struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
 			  const struct ftext_part *part);
-/* Adds the bytes of s to a part of the item. s is in `line`, which is at off.
- * The parts of one item come in the order of the text, and each part is
- * contiguous even if several lines make it. */
+/* Adds the bytes of s, which are in `line` at offset off, to a part of the
+ * item. The parts of one item come in the order of the text, and each is
+ * contiguous even if it has several lines. */
 void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 		    uint64_t off, struct scan s, struct ftext_part *part);
-/* Adds an item of a line at off and returns its number. */
+/* Adds an item for the line at off and returns the item's number. */
 uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l);
 void ftext_release(struct source *src, const struct ref *ref);
-/* Adds a ref of a record of the item. */
+/* Adds a ref for a record of the item. */
 void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which);
-/* The number of a buffer by its name; 0: no name. */
+/* Returns the number of a buffer by its name; 0: no name. */
 uint32_t ftext_buffer_of(struct ftext *ft, struct scan name);
-/* The newest item of a CPU of a buffer, plus 1; 0: none. */
+/* Returns the place of the newest item of a CPU in a buffer, + 1; 0: it has
+ * none. */
 uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu);
 /* Makes the item the newest of its CPU. */
 void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer);
 
-/* next.c: lines to items. */
+/* next.c: makes items from lines. */
 int ftext_next(struct source *src, struct ref *ref, struct err *err);
-/* Takes a line of the header. */
+/* Reads a line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
 
 /* event.c: events by name. */
-/* Returns the event of that name in a buffer, which is added if it is new. Its
- * first text determines its fields. */
+/* Returns the index of the event with that name in a buffer, which is added if
+ * it is new. Its first text determines its fields. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
 			uint32_t buffer);
-/* Sets the payload of a sample, valid until the next call. */
+/* Sets the payload of a sample, which is valid until the next call. */
 void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
 		       struct scan text, struct rec_sample *s);
 int ftext_fields(struct source *src, const struct rec_sample *s,
@@ -266,17 +270,18 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
 		size_t size);
 
-/* pairs.c: fields in the text of an event. */
-/* shape: how the text begins if its fields have no keys, where %FIELD is up to
- * the character that comes next; NULL. */
+/* pairs.c: finds the fields in the text of an event. */
+/* Parses the fields of a text into *out. shape: how the text begins if its
+ * fields have no keys; %FIELD is the text up to the next character of the
+ * shape. NULL: they have keys. */
 void ftext_pairs_parse(enum event_role role, const char *shape,
 		       struct scan text, struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
 					 const char *key);
 
 /* task.c: scheduling events. */
-/* Adds the refs of an item: of names, forks and exits, and of the event itself.
- */
+/* Adds the refs of an item: those of names, forks and exits, and that of the
+ * event. */
 void ftext_task_refs(struct ftext *ft, uint64_t item);
 void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 		       enum ftext_record which, struct record *rec);
@@ -284,37 +289,39 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 		 struct sched *out);
 
 /* defer.c: deferred user stacks. */
-/* Moves the cookie in the text of an event user_unwind_cookie to the item.
- * Returns false if there is none, or the item has one. */
+/* Sets the cookie of an item from the text of an event user_unwind_cookie.
+ * Returns false if the text has none, or the item has one already. */
 bool ftext_defer_cookie(struct scan text, struct ftext_item *it);
-/* Adds the ref of the event itself, and those of deferred stacks in it. */
+/* Adds the ref of the event, and those of deferred stacks in its text. */
 void ftext_defer_refs(struct ftext *ft, uint64_t item);
-/* Sets the request of a sample, if the item made one. */
+/* Sets the request of a sample, if the item has a cookie. ftext_defer_chain()
+ * makes the record of a deferred stack. */
 void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec);
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
 
 /* Finds the kernel's code in a copy of kallsyms, if the copy agrees with the
- * text. Returns -1 and *err if the copy cannot be read. */
+ * text. Returns 0, or -1 and *err if the copy cannot be read. */
 int ftext_kernel(struct ftext *ft, struct err *err);
 
-/* Takes the clock, and the number of CPUs unless the text tells it. head: the
- * begin of the text. */
+/* Sets the clock, and the number of CPUs unless the text has it. head: the
+ * start of the text. */
 void ftext_totals_open(struct ftext *ft, struct scan head);
-/* Reads the files stats that --stats names, or that are next to the text.
- * Returns -1 and *err if the option names none. */
+/* Reads the files stats that --stats names, or those in the folder of the text.
+ * Returns 0, or -1 and *err if there are none where the option says. */
 int ftext_totals_read(struct ftext *ft, struct err *err);
-/* At the end of the text: returns whether they count for it. */
+/* Returns whether these totals hold for the text. Call it at the end of the
+ * text. */
 bool ftext_has_totals(struct ftext *ft);
 
-/* Sets call and leaves of the event of that name. */
+/* Sets call and leaves of the event with that name. */
 void ftext_call_find(const char *key, struct ftext_event *e);
-/* Parses the text of such an event. The path is valid until the next call.
- * Returns false if the text is not understood. */
+/* Parses the text of an event with a call. The path is valid until the next
+ * call. Returns false if the text is not understood. */
 bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 		      struct scan text, struct call *out);
 
-/* record.c: makes records. */
+/* record.c: makes the record of a ref. Returns 0, or -1 and *err. */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		 struct err *err);

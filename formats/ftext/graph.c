@@ -2,14 +2,15 @@
  *
  * A line is CPU) [TASK-PID |] [FLAGS |] DURATION | CALL
  * (kernel/trace/trace_functions_graph.c). DURATION is blank, "[MARK] N us", or
- * an arrow where an interrupt begins or ends; the option funcgraph-duration can
- * leave it and its '|' out. CALL is "f() {", "f();", "}" or an event as a
- * comment. The option funcgraph-overrun puts "(Overruns: N)" after a '}'. "CPU)
- * TASK-PID => TASK-PID" between two rulers tells which task runs from there on.
- */
+ * an arrow where an interrupt begins or ends; without the option
+ * funcgraph-duration it and its '|' are missing. CALL is "f() {", "f();", "}"
+ * or an event as a comment. The option funcgraph-overrun puts "(Overruns: N)"
+ * after a '}'. "CPU) TASK-PID => TASK-PID" between two rulers is a switch to
+ * the second task. */
 #include "formats/ftext/line.h"
 
-/* ---- the flags of a line, as letters, become bits of common_flags */
+/* ---- converts the flags of a line, which are letters, to bits of
+ * common_flags */
 
 /* Bits of common_flags. */
 #define BIT_IRQS_OFF 0x01
@@ -22,7 +23,7 @@
 #define BIT_BH_OFF 0x80
 
 /* By column and letter, as trace_print_lat_fmt() of Linux prints them. Before
- * 6.13 the bit of the lazy letters meant that the machine does not tell whether
+ * 6.13 the bit of the lazy letters meant that the machine does not show whether
  * interrupts are off. */
 static const uint8_t flag_bits[3][256] = {
 	{
@@ -61,7 +62,8 @@ void line_set_flags(struct scan column, struct line *out)
 #define FLAGS_LEAST 4
 #define FLAGS_MOST 8
 
-/* Takes the text up to '|' and removes the blanks around it. */
+/* Takes the text up to '|', without blanks around it. Returns false if there is
+ * no '|'. */
 static bool graph_take_column(struct scan *s, struct scan *out)
 {
 	size_t n = scan_find_char(*s, '|');
@@ -75,8 +77,8 @@ static bool graph_take_column(struct scan *s, struct scan *out)
 	return true;
 }
 
-/* Returns true for "12.345 us" after a mark of a long duration, and *ns. The
- * digits after the point are those that the line has room for. */
+/* Returns true for "12.345 us", which may follow the mark of a long duration,
+ * and sets *ns. The line has as many digits after the point as fit. */
 static bool graph_is_duration(struct scan s, int64_t *ns)
 {
 	uint64_t us, part = 0;
@@ -121,8 +123,8 @@ static bool graph_take_flags(struct scan s, struct line *out)
 	return true;
 }
 
-/* Returns true if s is a call and nothing else, as without its duration: a name
- * may contain '|' as may an event, so that the column tells nothing. */
+/* Returns true if s is a call and nothing else, as in a line without duration:
+ * names and events may contain '|', so the column alone does not show it. */
 static bool graph_is_call(struct scan s)
 {
 	size_t n = 0;
@@ -140,14 +142,16 @@ static bool graph_is_call(struct scan s)
 	       (scan_find(s, ");") < s.n || scan_find(s, ") {") < s.n);
 }
 
-/* Names the event of a call. The text keeps duration and nesting. */
+/* Sets the name and text of a call. The text keeps duration and nesting.
+ * Returns false if the call has no known form. */
 static bool graph_set_call(struct scan call, struct scan text, struct line *out)
 {
 	scan_blanks(&call);
 	scan_trim(&call);
 	scan_trim(&text);
 	out->text = text;
-	/* a stack, and a marker of several lines, end in a later one */
+	/* the comment of a stack, or of a marker of several lines, ends in a
+	 * later line */
 	if (scan_take(&call, "/* ")) {
 		out->text = call;
 		out->comment = !scan_take_end(&out->text, " */");
@@ -164,7 +168,7 @@ static bool graph_set_call(struct scan call, struct scan text, struct line *out)
 	       scan_find_char(call, ';') < call.n;
 }
 
-/* Takes what stands after "CPU)". */
+/* Parses what follows "CPU)". */
 static bool graph_take_event(struct scan s, struct line *out)
 {
 	struct scan text = s;
@@ -234,8 +238,8 @@ bool line_parse_graph(struct scan s, struct line *out)
 	return true;
 }
 
-/* Takes what the options funcgraph-retval, funcgraph-retaddr and funcgraph-tail
- * add to a line: "FUNCTION <-CALLER = 0x0", or "ret=0x0". */
+/* Parses what the options funcgraph-retval, funcgraph-retaddr and
+ * funcgraph-tail add to a line: "FUNCTION <-CALLER = 0x0", or "ret=0x0". */
 static void graph_take_comment(struct scan s, struct line_call *out)
 {
 	const bool ends = !out->name.n;
@@ -274,7 +278,8 @@ bool line_graph_call(struct scan text, struct line_call *out)
 	blanks = s.n;
 	scan_blanks(&s);
 	blanks -= s.n;
-	/* of each depth two, after two others, or one without a duration */
+	/* two blanks for each depth, after two others, or after one in a line
+	 * without duration */
 	if (blanks < 1u + timed || !s.n)
 		return false;
 	out->depth = (uint32_t)(blanks - 1 - timed) / 2;

@@ -1,4 +1,5 @@
-/* item.c - items of a text: adding them, releasing them, and their refs. */
+/* item.c - reads the lines of a text, adds and releases items, and adds their
+ * refs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 
 /* ---- the lines of a text of ftrace, from a file or a stream.
  *
- * A file is mapped, and items point into it. Of a stream, only what was not
- * taken yet is in a buffer; items have copies of their lines. */
+ * A file is mapped, and items point into it. The buffer of a stream has only
+ * what was not taken yet; items have copies of their lines. */
 
 #define STEP ((size_t)64 << 10)
 
@@ -83,8 +84,8 @@ int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
 		}
 		seen = n;
 		if (n < w.n || n > FTEXT_LINE) {
-			/* the end of a line that is too long, or a part of one
-			 */
+			/* the end of a line that is too long, or a part of
+			 * it */
 			const size_t part = n + (n < w.n);
 
 			if (!ft->dropping)
@@ -97,8 +98,8 @@ int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
 			seen = 0;
 			continue;
 		}
-		/* a last line without a line feed may be cut anywhere, so it
-		 * is not used */
+		/* a last line without a line feed may be incomplete, so it is
+		 * not used */
 		if (ft->at_end && w.n) {
 			ft->src.info.truncated = true;
 			reader_damage_text(&ft->src, ft->in.path, "cut",
@@ -129,14 +130,14 @@ void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 {
 	size_t in_line = s.n ? (size_t)(s.p - line.p) : 0;
 
-	/* what is between the lines of a part in the file belongs to it */
+	/* in a file, bytes between the lines of a part belong to it */
 	if (ft->in.data) {
 		if (!part->n)
 			part->at = off + in_line;
 		part->n = (size_t)(off + in_line + s.n - part->at);
 		return;
 	}
-	/* lines of a stream are gone with the next one: the item has copies,
+	/* lines of a stream are dropped with the next one: the item has copies,
 	 * with line feeds between them */
 	size_t sep = part->n ? 1 : 0;
 
@@ -151,7 +152,7 @@ void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 	part->n += s.n + sep;
 }
 
-/* ---- what is next to a text of ftrace: its clock, its CPUs, and what their
+/* ---- what tracefs has besides a text: its clock, its CPUs, and what their
  * buffers lost */
 
 void ftext_totals_open(struct ftext *ft, struct scan head)
@@ -181,7 +182,7 @@ int ftext_totals_read(struct ftext *ft, struct err *err)
 	char dir[PATH_MAX];
 
 	if (!given) {
-		/* if that fails, what the text says itself counts */
+		/* if this fails, only the counts in the text are used */
 		ftext_beside_read(b, b->per_cpu, NULL);
 		return 0;
 	}
@@ -202,10 +203,10 @@ bool ftext_has_totals(struct ftext *ft)
 {
 	struct ftext_beside *b = &ft->beside;
 
-	/* those of tracefs grew while the text was read */
+	/* the counts of tracefs grew while the text was read */
 	if (b->live && !ft->opts.stats)
 		ftext_beside_read(b, b->per_cpu, NULL);
-	/* the header of per_cpu/cpuN/trace counts those of all CPUs */
+	/* the header of per_cpu/cpuN/trace has the counts of all CPUs */
 	if (!b->n_total || b->only || ftext_beside_sum(b) >= ft->overwritten)
 		return b->n_total > 0;
 	reader_note(

@@ -1,4 +1,4 @@
-/* next.c - turns the lines of a text into items, in the order of the text.
+/* next.c - makes items from the lines of a text, in its order.
  *
  * A stack belongs to the last event of the same task, on the same CPU, in the
  * same context (entries of an interrupt are among those of the task that it
@@ -8,11 +8,11 @@
 #include "formats/ftext/ftext.h"
 #include "stitch/base/err.h"
 
-/* Most entries of one CPU between an event and its stack. */
+/* The most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16
 
-/* Items keep the order of the text, whatever times it prints: keys only grow,
- * by one where the time does not grow. */
+/* Sets the time and key of an item. Items keep the order of the text, whatever
+ * its times: keys only grow, and by one if the time does not grow. */
 static void ftext_next_set_time(struct ftext *ft, uint64_t id,
 				const struct line *l)
 {
@@ -56,11 +56,12 @@ ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
 		it = ftext_item_at(ft, at - 1);
 		if (it->kind != ITEM_EVENT)
 			return NULL;
-		/* a call has none, but may be one of the walk itself */
+		/* a call has no stack, but may be part of the stack walk
+		 * itself */
 		if (ft->event[it->event].role == ROLE_CALL)
 			continue;
 		/* lines of function_graph may lack the task and the flags, but
-		 * not that another task comes */
+		 * never a switch to another task */
 		if ((it->pid == l->pid || it->pid < 0) &&
 		    (!it->has_flags || !l->has_flags ||
 		     !((it->flags ^ l->flags) & LINE_CONTEXT)))
@@ -69,8 +70,8 @@ ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
 	return NULL;
 }
 
-/* Returns the event whose stack starts with this line; NULL if it is unknown or
- * has such a stack already, or if the stack is a deferred one. */
+/* Returns the event whose stack starts with this line. Returns NULL if it is
+ * unknown or has such a stack already, or if the stack is a deferred one. */
 static struct ftext_item *ftext_next_attach_stack(struct ftext *ft,
 						  const struct line *l,
 						  uint32_t buffer,
@@ -88,7 +89,8 @@ static struct ftext_item *ftext_next_attach_stack(struct ftext *ft,
 	return it;
 }
 
-/* Gives the cookie to its event. Returns false if the event is unknown. */
+/* Sets the cookie of the event it belongs to. Returns false if that is
+ * unknown. */
 static bool ftext_next_attach_cookie(struct ftext *ft, const struct line *l,
 				     uint32_t buffer)
 {
@@ -111,15 +113,15 @@ static uint64_t ftext_next_item_number(const struct ftext *ft,
 	return id < ft->first ? id + ft->cap_item : id;
 }
 
-/* Takes a frame: all of the line s, or the end of it. */
+/* Adds a frame: the whole line s, or its end. */
 static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 				  struct scan frame)
 {
 	struct ftext_item *it =
 		ft->last ? ftext_item_at(ft, ft->last - 1) : NULL;
 
-	/* Synthetic events have stacks as fields: the last one of their text.
-	 */
+	/* Synthetic events have stacks as fields, the last one at the end of
+	 * their text. */
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE) {
 		ft->def[it->event].has_chain = true;
 		it->has_field = true;
@@ -140,6 +142,8 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_part_add(ft, it, s, off, frame, part);
 }
 
+/* Takes an event's line: makes an item of it, unless it belongs to an earlier
+ * one. */
 static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 				  struct line *l)
 {
@@ -147,7 +151,7 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 	uint32_t buffer = ftext_buffer_of(ft, l->buffer);
 
 	/* trace-cmd report -R prints cookies as decimal numbers, and stacks as
-	 * bytes of a field that holds eight addresses at most. */
+	 * bytes of a field that has eight addresses at most. */
 	if (l->raw && !ft->raw_noted) {
 		ft->raw_noted = true;
 		reader_note(&ft->src, "raw",
@@ -190,7 +194,8 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_take_frame(ft, s, off, l->text);
 }
 
-/* Notes which task a CPU runs, or fills it in where a line does not tell. */
+/* Notes which task a CPU runs if the line shows it (`tells`); otherwise sets
+ * the line's task from that. */
 static void ftext_next_note_task(struct ftext *ft, struct line *l, bool tells)
 {
 	size_t cpu = (size_t)l->cpu;
@@ -218,8 +223,8 @@ static uint64_t ftext_next_add_lost(struct ftext *ft, uint64_t off,
 	return id;
 }
 
-/* At the end of a piece of a stream: what its CPUs dropped, and how many they
- * are. */
+/* Takes the lines at the end of a piece of a stream: what its CPUs dropped, and
+ * the number of CPUs. */
 static void ftext_next_take_totals(struct ftext *ft, struct scan s,
 				   uint64_t off)
 {
@@ -236,8 +241,9 @@ static void ftext_next_take_totals(struct ftext *ft, struct scan s,
 		ft->first_printed != UINT64_MAX;
 }
 
-/* Does the text of an event end within a string or the name of a task, which
- * goes on after a line feed? No event has a name as its last field. */
+/* Returns whether the text of an event ends inside a string or the name of a
+ * task, which continues after a line feed. No event has a name as its last
+ * field. */
 static bool ftext_next_is_open(const struct ftext *ft,
 			       const struct ftext_item *it)
 {
@@ -254,8 +260,8 @@ static bool ftext_next_is_open(const struct ftext *ft,
 	       scan_is(scan_tail(text, text.n - 5), "comm=");
 }
 
-/* Text that was written to trace_marker may have several lines, as may that of
- * an event with a stack in a field. */
+/* Takes a line of no known form. A text written to trace_marker may have
+ * several lines, and so may that of an event with a stack in a field. */
 static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
 {
 	struct ftext_item *it =
@@ -287,7 +293,8 @@ static void ftext_next_take_cookie(struct ftext *ft, struct scan s,
 	ft->more = MORE_USER;
 }
 
-/* Returns what of an event's line no kernel prints, or NULL. */
+/* Returns what in an event's line no kernel prints, or NULL. The string is
+ * constant. */
 static const char *ftext_next_is_impossible(struct ftext *ft,
 					    const struct line *l)
 {
@@ -300,6 +307,8 @@ static const char *ftext_next_is_impossible(struct ftext *ft,
 	return NULL;
 }
 
+/* Takes one line of any kind. Returns 0, or -1 and *err if the text cannot be
+ * read. */
 static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 				struct err *err)
 {
@@ -327,8 +336,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_take_frame(ft, s, off, l.text);
 		break;
 	case LINE_LOST: {
-		/* A mark of loss belongs before the event that was recorded
-		 * next. */
+		/* A mark of loss precedes the event that was recorded next. */
 		uint64_t id = ftext_next_add_lost(ft, off, &l);
 		struct ftext_item *it = ftext_item_at(ft, id);
 
@@ -360,7 +368,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 	return 0;
 }
 
-/* Adds a ref of no item. */
+/* Adds a ref for a record without an item. */
 static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 {
 	*mem_add(ft->due, ft->n_due, ft->cap_due) = (struct ref){
@@ -372,7 +380,8 @@ static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 	};
 }
 
-/* Gives the next loss of the whole text. Returns false if there is no more. */
+/* Adds the ref of the next loss in the whole text. Returns false if there are
+ * no more. */
 static bool ftext_next_give_total(struct ftext *ft)
 {
 	if (!ft->total_given) {
@@ -403,7 +412,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 	for (;;) {
 		if (ft->due_pos < ft->n_due) {
 			*ref = ft->due[ft->due_pos++];
-			/* The next ref has a larger key. */
+			/* the next ref has a larger key */
 			if (ft->due_pos == ft->n_due)
 				src->floor = ref->key + 1;
 			return 1;
@@ -443,7 +452,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 		}
 		int got = ftext_next_line(ft, &s, &off, &ft->why);
 
-		/* Items read before the failure are returned first. */
+		/* return the items that were read before the failure first */
 		ft->failed = got < 0 || (got && ftext_next_take_line(ft, s, off,
 								     &ft->why));
 		ft->ended = !got || ft->failed;

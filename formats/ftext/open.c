@@ -1,6 +1,6 @@
 /* open.c - opens and closes ftrace's texts (trace, trace_pipe, trace-cmd
- * report), refuses those that cannot be read; their row in the table of
- * formats. */
+ * report), refuses those that cannot be read, and defines ftext_ops, their row
+ * in the table of formats. */
 #include "formats/ftext/ftext.h"
 #include "formats/reader/nonce.h"
 
@@ -9,7 +9,7 @@
 
 #include "stitch/base/err.h"
 
-/* Lines to look at before a text is accepted. */
+/* How many lines are looked at before a text is accepted. */
 #define LOOK_LINES 200
 
 void ftext_header(struct ftext *ft, struct scan s)
@@ -26,7 +26,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 			arena_strndup(&ft->arena, release.p, release.n);
 	if (scan_find(s, "#P:") < s.n)
 		scan_i32(&cpus, &ft->src.info.cpus_online);
-	/* of trace-cmd report, from each file that it printed */
+	/* trace-cmd report has this line for each file that it printed */
 	if (scan_take(&s, "cpus=") && scan_i32(&s, &of_report) && !s.n &&
 	    of_report > ft->src.info.cpus_online)
 		ft->src.info.cpus_online = of_report;
@@ -36,14 +36,14 @@ void ftext_header(struct ftext *ft, struct scan s)
 		return;
 	if (written > in_buffer)
 		ft->overwritten += written - in_buffer;
-	/* the counts are of all CPUs, the text may be of one */
+	/* the counts are of all CPUs, but the text may be of one */
 	if (!ft->beside.only || !ft->beside.n_total)
 		ft->src.info.overwrote |= written > in_buffer;
 	else
 		ft->src.info.overwrote |= ft->beside.total[0].n > 0;
 }
 
-/* What the first lines are. */
+/* What the first lines show about a text. */
 struct ftext_first_lines {
 	bool tracer, table, graph, called, timed, mmio;
 	unsigned int events, others;
@@ -94,7 +94,8 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 	}
 }
 
-/* Skips a last line without a line feed: it may be cut anywhere. */
+/* Looks at the first lines. Skips a last line without a line feed, which may be
+ * incomplete. */
 static void ftext_look_at_text(struct scan s, struct ftext_first_lines *lk)
 {
 	*lk = (struct ftext_first_lines){ .events = 0 };
@@ -104,8 +105,8 @@ static void ftext_look_at_text(struct scan s, struct ftext_first_lines *lk)
 		if (n == s.n)
 			return;
 		ftext_look_at_line(lk, scan_head(s, n));
-		/* With the kernel's option bin, numbers are binary after the
-		 * header. A character in the text of an event may be 0. */
+		/* With the kernel's option bin, numbers after the header are
+		 * binary. The text of an event may have a NUL too. */
 		if (memchr(s.p, 0, n) && lk->tracer && !lk->events && !lk->why)
 			lk->why = "this is the kernel's binary form; record "
 				  "again without the options raw, hex and bin "
@@ -121,13 +122,14 @@ static int ftext_probe(const char *path UNUSED, const void *head, size_t n)
 	ftext_look_at_text(scan_of(head, n), &lk);
 	if (lk.tracer || scan_starts(scan_of(head, n), FTEXT_BESIDE))
 		return 90;
-	/* Texts written to trace_marker have lines of any form. */
+	/* texts written to trace_marker have lines of any form */
 	if (lk.why || lk.events * 8 > lk.others)
 		return 60;
 	return scan_starts(scan_of(head, n), "cpus=") ? 50 : 0;
 }
 
-/* Returns -1 and *err if the first lines show a text that cannot be read. */
+/* Returns 0, or -1 and *err if the first lines show a text that cannot be
+ * read. */
 static int ftext_refuse(struct ftext *ft, struct err *err)
 {
 	struct scan s;
@@ -137,7 +139,7 @@ static int ftext_refuse(struct ftext *ft, struct err *err)
 		return -1;
 	ftext_totals_open(ft, s);
 	ftext_look_at_text(s, &lk);
-	/* no column heads: option nocontext-info */
+	/* no column headings: option nocontext-info */
 	ft->mmio = lk.mmio;
 	ft->bare =
 		lk.tracer && !lk.graph && !lk.table && !lk.events && !lk.mmio;

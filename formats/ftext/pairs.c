@@ -1,5 +1,5 @@
-/* pairs.c - the fields in the text of an event: keys and values, what plugins
- * of trace-cmd print, and lines without keys. */
+/* pairs.c - finds the fields in the text of an event: keys and values, the
+ * output of trace-cmd's plugins, and lines without keys. */
 #include "formats/ftext/ftext.h"
 
 #include <string.h>
@@ -46,8 +46,8 @@ static bool ftext_key_at(struct scan s, struct scan *key)
 	return true;
 }
 
-/* Returns true if a value may end here: at the end, before a key, or before a
- * bracket. */
+/* Returns true if a value may end here: at the end of the text, before a key,
+ * or before a bracket. */
 static bool ftext_value_may_end(struct scan behind)
 {
 	struct scan key;
@@ -58,7 +58,7 @@ static bool ftext_value_may_end(struct scan behind)
 }
 
 /* Returns where the name of a task ends: before the key that the kernel prints
- * next, wherever the name has one like it; s.n: unknown. */
+ * next, even if the name contains one like it; s.n if that is unknown. */
 static size_t ftext_comm_end(struct scan key, struct scan s)
 {
 	static const char *const next[][2] = {
@@ -77,6 +77,7 @@ static size_t ftext_comm_end(struct scan key, struct scan s)
 	return end;
 }
 
+/* Takes the value of a key from *s and returns it. */
 static struct scan ftext_value(struct scan key, struct scan s)
 {
 	struct scan v = scan_token(s);
@@ -98,7 +99,7 @@ static struct scan ftext_value(struct scan key, struct scan s)
 				return scan_head(s, i);
 		return s;
 	}
-	/* of the option fields: a byte as 'c'(99), or (7) */
+	/* option fields: a byte is printed as 'c'(99), or (7) */
 	struct scan byte = s;
 
 	if (s.n > 4 && s.p[0] == '\'' && s.p[2] == '\'')
@@ -111,14 +112,14 @@ static struct scan ftext_value(struct scan key, struct scan s)
 		if (digits.n < byte.n && ftext_is_number(digits, &num))
 			return digits;
 	}
-	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
+	if (scan_starts(s, "ARRAY[")) /* trace-cmd report -R */
 		return scan_head(s, scan_find_char(s, ']') + 1);
 	if (s.n && s.p[0] == '"') {
 		n += scan_find_char(scan_tail(s, 1), '"') + 1;
 		return scan_head(s, n);
 	}
-	/* a bracket that the value does not open, as "(null)" does, is not its
-	 */
+	/* remove a closing bracket that the value does not open; "(null)" keeps
+	 * its bracket */
 	while (v.n && memchr(",;)]", v.p[v.n - 1], 4)) {
 		const uint8_t last = v.p[v.n - 1];
 		int open = 0;
@@ -185,7 +186,7 @@ static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
 
 	if (scan_starts(s, "prev_comm="))
 		return false;
-	/* a name may have an arrow, too */
+	/* a name may contain an arrow too */
 	for (; at < s.n; at += 1 + scan_find(scan_tail(s, at + 1), " ==> ")) {
 		struct scan prev = scan_head(s, at);
 		size_t n = prev.n;
@@ -221,7 +222,8 @@ static bool ftext_plugin_wakeup(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-/* Takes the fields of a shape, and goes after it. */
+/* Takes the fields of a shape, and moves *s past them. Returns false if the
+ * text does not fit. */
 static bool ftext_take_shape(const char *shape, struct scan *s,
 			     struct ftext_pairs *out)
 {
@@ -256,8 +258,8 @@ static void ftext_pair_add_number(struct ftext_pairs *out, const char *key,
 	out->pair[out->n - 1].num = n;
 }
 
-/* Takes the text of a call of function_graph: all of its fields, whichever it
- * has, as the first event of a name tells which there are. */
+/* Takes the text of a call of function_graph. Adds all fields, whether the call
+ * has them or not, as the first text of an event determines its fields. */
 static bool ftext_take_call(struct scan s, struct ftext_pairs *out)
 {
 	struct line_call c;
@@ -273,7 +275,7 @@ static bool ftext_take_call(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-/* Takes "FUNCTION <-CALLER", where arguments may follow the function. */
+/* Takes "FUNCTION <-CALLER"; arguments may follow the function. */
 static bool ftext_take_function(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, "<-");

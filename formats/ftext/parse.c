@@ -5,10 +5,10 @@
 /* ---- parses the lines of the tracer mmiotrace.
  *
  * Documentation/trace/mmiotrace.rst of the kernel lists them: a word, the width
- * of an access, the time, and values. They name no CPU, and the pid at their
+ * of an access, the time, and values. They have no CPU, and the pid at their
  * end is always 0 (kernel/trace/trace_mmiotrace.c). */
 
-/* The words, and the events of events/ftrace that they print. */
+/* The first words of lines, and the events of events/ftrace that print them. */
 static const struct mmio_word {
 	const char *word, *event;
 	bool has_width;
@@ -21,7 +21,8 @@ static const struct mmio_word {
 	{ "MARK ", "print", false },
 };
 
-/* Takes seconds with six digits after the point. */
+/* Takes seconds with six digits after the point. Returns false if they are not
+ * there. */
 static bool mmio_take_time(struct scan *s, uint64_t *ns)
 {
 	uint64_t sec, us;
@@ -54,7 +55,8 @@ bool line_parse_mmio(struct scan s, struct line *out)
 		     (!scan_u64(&t, &width) || !scan_take(&t, " "))) ||
 		    !mmio_take_time(&t, &out->time))
 			continue;
-		/* the kernel writes it where it finds that events are lost */
+		/* the kernel writes this mark when it finds that events are
+		 * lost */
 		if (mark && scan_take(&t, "Lost ") &&
 		    scan_u64(&t, &out->n_lost) && scan_is(t, " events.")) {
 			out->kind = LINE_LOST;
@@ -75,7 +77,7 @@ bool line_starts_mmio(struct scan s)
 	       scan_starts(s, "VERSION 20070824");
 }
 
-/* Widths of a task's name in tables, and in latency tables. */
+/* The width of a task's name in tables, and in latency tables. */
 #define COMM_WIDTH 16
 #define COMM_SHORT 8
 #define FLAGS_MIN 4
@@ -111,7 +113,8 @@ static bool line_take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 	return whole <= INT64_MAX;
 }
 
-/* Verbose tables and trace-cmd report -R print a number. */
+/* Sets the flags from a number, which verbose tables and trace-cmd report -R
+ * print. */
 static void line_set_flag_bits(uint64_t flags, struct line *out)
 {
 	out->has_flags = true;
@@ -119,7 +122,7 @@ static void line_set_flag_bits(uint64_t flags, struct line *out)
 }
 
 /* Takes the flags, if there are any, and the time. trace-cmd omits the blank
- * between them if the time has many digits; there are five flags then. */
+ * between them if the time has many digits; then there are five flags. */
 static bool line_take_flags_time(struct scan *s, struct line *out)
 {
 	struct scan t = *s;
@@ -147,7 +150,7 @@ static bool line_take_flags_time(struct scan *s, struct line *out)
 	return true;
 }
 
-/* Takes ": " or ":"; the rest is the event's text. */
+/* Takes ": " or ":"; the event's text follows. */
 static bool line_take_colon(struct scan *s)
 {
 	if (!scan_take(s, ":"))
@@ -156,8 +159,8 @@ static bool line_take_colon(struct scan *s)
 	return true;
 }
 
-/* The name of a task is right-aligned in a column; the name of the buffer
- * precedes the column if a report has several buffers. */
+/* Takes the name of a task, which is right-aligned in a column; the name of the
+ * buffer precedes the column if a report has several buffers. */
 static bool line_take_comm(struct scan head, size_t width, struct line *out)
 {
 	if (head.n > width + 2) {
@@ -174,12 +177,12 @@ static bool line_take_comm(struct scan head, size_t width, struct line *out)
 
 	scan_blanks(&head);
 	out->comm = head;
-	return head.n > 0 || full; /* prctl() takes an empty name, too */
+	return head.n > 0 || full; /* prctl() accepts an empty name too */
 }
 
 /* "comm-pid (tgid) [cpu] flags time: text" */
 
-/* Takes what precedes "[cpu]". */
+/* Takes the task before "[cpu]". */
 static bool line_take_task(struct scan s, struct line *out)
 {
 	scan_trim(&s);
@@ -228,7 +231,7 @@ static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 	return true;
 }
 
-/* "comm-pid cpuflags time us: text" */
+/* Parses "comm-pid cpuflags time us: text"; dash: the offset of its '-'. */
 
 static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 {
@@ -244,7 +247,7 @@ static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 		out->time *= 1000;
 		out->clock = CLOCK_RELATIVE;
 	}
-	/* marks of long waits */
+	/* skip the mark of a long wait */
 	if (right.n && memchr(" $@*#!+", right.p[0], 7))
 		scan_skip(&right, 1);
 	scan_blanks(&right);
@@ -272,7 +275,8 @@ static bool line_take_since(struct scan *s, bool ms)
 	return true;
 }
 
-/* lat_print_timestamp() of kernel/trace/trace_output.c. */
+/* Takes the times that lat_print_timestamp() of kernel/trace/trace_output.c
+ * prints. */
 static bool line_take_verbose_time(struct scan *s, bool ms, struct line *out)
 {
 	struct scan t = *s;
@@ -310,6 +314,8 @@ static bool line_is_hex(struct scan s)
 	return s.n >= 8 && scan_hex(&s, &n) && !s.n;
 }
 
+/* Parses a line of a verbose table; bracket: the offset of '[' before the
+ * time. */
 static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 {
 	struct scan right = scan_tail(s, bracket + 1);
@@ -341,7 +347,7 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	return line_take_comm(left, COMM_WIDTH, out);
 }
 
-/* Returns true for headings of trace-cmd report. */
+/* Returns true for a heading of trace-cmd report. */
 static bool line_is_report_head(struct scan s)
 {
 	uint64_t n;
@@ -350,7 +356,7 @@ static bool line_is_report_head(struct scan s)
 		return scan_u64(&s, &n) && !s.n;
 	if (scan_take(&s, "CPU "))
 		return scan_u64(&s, &n) && scan_is(s, " is empty");
-	/* with --boundary, --debug and --wakeup */
+	/* of the options --boundary, --debug and --wakeup */
 	if (scan_take(&s, "CPU:"))
 		return scan_u64(&s, &n) && scan_starts(s, " [SUBBUFFER START]");
 	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:") ||
@@ -359,7 +365,7 @@ static bool line_is_report_head(struct scan s)
 	       scan_starts(s, "Minimum Latency: ");
 }
 
-/* Returns true for "145 2 41563954298 type: 310", also in hexadecimal. */
+/* Returns true for "145 2 41563954298 type: 310", in decimal or hexadecimal. */
 static bool line_is_raw(struct scan s)
 {
 	uint64_t n;
@@ -387,7 +393,7 @@ static bool line_parse_other(struct scan s, struct line *out)
 		out->text = s;
 		return true;
 	}
-	/* what atrace prints in front of the trace */
+	/* atrace prints these before the trace */
 	if (line_is_report_head(s) || scan_is(s, "TRACE:") ||
 	    scan_starts(s, "capturing trace...")) {
 		out->kind = LINE_HEAD;
@@ -398,8 +404,8 @@ static bool line_parse_other(struct scan s, struct line *out)
 		out->why = again;
 		return true;
 	}
-	/* Parse "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
-	 * without the number. */
+	/* "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
+	 * without the number */
 	size_t at = scan_find(s, "CPU:");
 	struct scan before = scan_head(s, at);
 	struct scan t = scan_tail(s, at);
@@ -426,8 +432,8 @@ static bool line_parse_other(struct scan s, struct line *out)
 	return true;
 }
 
-/* Returns true for fields that only 'trace-cmd report -R' prints. The kernel's
- * option `fields` prints numbers in hexadecimal, and in brackets. */
+/* Returns true for fields as only 'trace-cmd report -R' prints them. The
+ * kernel's option `fields` prints numbers in hexadecimal, and in brackets. */
 static bool line_is_raw_report(const struct line *l)
 {
 	if (scan_find(l->text, "=ARRAY[") < l->text.n)
@@ -443,8 +449,8 @@ static bool line_is_raw_report(const struct line *l)
 	return false;
 }
 
-/* Skips offset and address after a function's name, which some options add:
- * lines of trace_marker have a function as their name. */
+/* Returns s without the offset and address that some options print after a
+ * function's name: lines of trace_marker have a function as their name. */
 static struct scan line_skip_offset(struct scan s)
 {
 	uint64_t n;
@@ -459,7 +465,7 @@ static struct scan line_skip_offset(struct scan s)
 	return s;
 }
 
-/* Skips "(+17) ", the time since the event before, of trace-cmd report
+/* Skips "(+17) ", the time since the previous event, of trace-cmd report
  * --ts-diff. */
 static void line_skip_difference(struct scan *s)
 {
@@ -471,7 +477,7 @@ static void line_skip_difference(struct scan *s)
 		*s = t;
 }
 
-/* Splits "name: text". Events of the kernel's own tracers have no name. */
+/* Splits "name: text". Entries of the kernel's own tracers have no name. */
 static void line_split_name(struct line *l)
 {
 	line_skip_difference(&l->text);
@@ -490,7 +496,7 @@ static void line_split_name(struct line *l)
 	while (rest.n && rest.p[0] == ' ')
 		scan_skip(&rest, 1);
 	l->text = rest;
-	/* trace-cmd prints an event name before that of the function. */
+	/* trace-cmd prints "print" before the name of the function */
 	if (!scan_is(l->name, "print"))
 		return;
 	n = scan_find(rest, " buf=");
@@ -506,7 +512,7 @@ static void line_split_name(struct line *l)
 }
 
 /* Tries a form of event at each character c, since names of tasks may contain
- * any character; the first place that fits is taken. */
+ * any character; the first place that fits is used. */
 static bool line_try(struct scan s, char c,
 		     bool (*form)(struct scan s, size_t at, struct line *out),
 		     struct line *out)
@@ -520,7 +526,8 @@ static bool line_try(struct scan s, char c,
 }
 
 /* Tries the tables of the kernel, in which the name of a task always has its
- * column: then a name that looks like the start of a line is none. */
+ * column, so that a name that looks like the start of a line is not taken for
+ * one. */
 static bool line_try_column(struct scan s, struct line *out)
 {
 	if (s.n > COMM_SHORT && s.p[COMM_SHORT] == '-' &&
@@ -539,7 +546,7 @@ static bool line_try_column(struct scan s, struct line *out)
 				 out->comm.p + out->comm.n == s.p + COMM_WIDTH;
 }
 
-/* Takes "[TIME |] CPU) ...". */
+/* Parses "[TIME |] CPU) ...". */
 static bool line_try_graph(struct scan s, struct line *out)
 {
 	enum line_clock clock = CLOCK_NONE;
@@ -559,8 +566,8 @@ static bool line_try_graph(struct scan s, struct line *out)
 	return true;
 }
 
-/* "[CPU]<tab>SECONDS.MICROS: EVENT ARGS" of tracefs remotes/NAME/trace, which
- * has no task and no flags (trace_remote_iter_print_event() of
+/* Parses "[CPU]<tab>SECONDS.MICROS: EVENT ARGS" of tracefs remotes/NAME/trace,
+ * which has no task and no flags (trace_remote_iter_print_event() of
  * kernel/trace/trace_remote.c, Linux 7.1). */
 static bool line_remote(struct scan s, struct line *out)
 {
@@ -596,7 +603,7 @@ void line_parse(struct scan s, bool bare, struct line *out)
 	if (line_is_frame(s)) {
 		out->kind = LINE_FRAME;
 		out->text = s;
-		/* of function_graph */
+		/* a comment of function_graph */
 		scan_take_end(&out->text, " */");
 		return;
 	}
@@ -633,7 +640,7 @@ enum line_stack line_stack(const struct line *l)
 		if (scan_starts(l->text, "<user stack unwind>"))
 			return STACK_UNWIND;
 	}
-	/* trace-cmd prints the first frame on this line. */
+	/* trace-cmd prints the first frame on the event's line */
 	if (scan_is(l->name, "user_stack") && scan_starts(l->text, "\t=>"))
 		return STACK_USER;
 	return STACK_NONE;

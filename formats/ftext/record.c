@@ -1,5 +1,5 @@
-/* record.c - makes the record of a ref: an event with its stacks, a mark of
- * loss, or what task.c and defer.c make. */
+/* record.c - makes the record of a ref: an event with its stacks, a loss, or
+ * one of task.c and defer.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,10 +12,10 @@
  *
  * Texts have names of the kernel's functions, and addresses if the option
  * sym-addr was on, but not the start of the kernel's code, which changes at
- * each boot. A copy of kallsyms has it. The copy is of the same boot if it
- * gives the text's addresses the same names as the text. */
+ * each boot. A copy of kallsyms has it. The copy is of the same boot if it has
+ * the same names as the text for the text's addresses. */
 
-/* Most frames to compare, and most lines to search for them. */
+/* The most frames to compare, and the most lines to search for them. */
 #define FRAMES_MAX 4096u
 #define LINES_MAX 200000u
 #define PAGE 4096u
@@ -28,8 +28,8 @@ struct ftext_symbol {
 struct ftext_symbols {
 	struct ftext_symbol *at; /* sorted by address */
 	size_t n, cap;
-	struct table by_name; /* one of each name */
-	uint64_t text, etext; /* 0: not in the copy */
+	struct table by_name; /* index of one symbol for each name */
+	uint64_t text, etext; /* 0: the copy does not have them */
 };
 
 static bool ftext_symbol_same_name(const void *owner, uint32_t id,
@@ -50,7 +50,7 @@ static bool ftext_symbols_have(const struct ftext_symbols *ks, struct scan name)
 
 COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr);
 
-/* Returns true if a symbol of that name is the last one at or before addr.
+/* Returns true if a symbol with that name is the last one at or before addr.
  * `exact`: it must be at addr. */
 static bool ftext_symbols_is_at(const struct ftext_symbols *ks, uint64_t addr,
 				struct scan name, bool exact)
@@ -66,7 +66,8 @@ static bool ftext_symbols_is_at(const struct ftext_symbols *ks, uint64_t addr,
 	return false;
 }
 
-/* Frames with a name and an address: how many agree with the copy. */
+/* How many frames with a name and an address agree with the copy, and how many
+ * do not. */
 struct ftext_agreement {
 	unsigned int yes, no;
 };
@@ -93,7 +94,8 @@ ftext_kernel_compare_text(struct ftext *ft, const struct ftext_symbols *ks)
 		    !f.addr || !f.symbol.n || f.path.n ||
 		    !ftext_symbols_have(ks, f.symbol))
 			continue;
-		/* Some texts have no offset; those have no size either. */
+		/* in some texts frames have no offset, and then no size
+		 * either */
 		if (ftext_symbols_is_at(ks, f.addr - f.off, f.symbol,
 					f.size > 0))
 			v.yes++;
@@ -158,7 +160,7 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 	return 0;
 }
 
-/* Places of frames, by what the text says. */
+/* A place is looked up by the text of its frame. */
 
 struct ftext_place_key {
 	struct scan key;
@@ -169,7 +171,8 @@ SAME_FUNCTION(ftext_place_same, struct ftext, place[id], struct ftext_place_key,
 	      x->kernel == y->kernel && x->n == y->key.n &&
 		      !memcmp(x->key, y->key.p, x->n));
 
-/* Returns the place of a frame, or NULL if the text has only an address. */
+/* Returns the place of a frame, which is added if it is new; NULL if the text
+ * has only an address. */
 static const struct place *
 ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 {
@@ -206,7 +209,8 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 	return p.place;
 }
 
-/* trace-cmd's text ends a user stack with lines of zeros. */
+/* Returns the frames in a text. trace-cmd's text ends a user stack with lines
+ * of zeros, which are left out. */
 static struct addrs ftext_record_take_stack(struct ftext *ft,
 					    const struct ftext_item *it,
 					    struct scan s, enum ftext_stack k)
@@ -238,8 +242,8 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 	return a;
 }
 
-/* The frames of a stack in a field, as in synthetic events: the lines after the
- * first one up to the next field. */
+/* Returns the lines of a stack in a field, as in synthetic events: from the
+ * second line up to the next field. */
 static struct scan ftext_record_field_text(const struct ftext *ft,
 					   const struct ftext_item *it)
 {
@@ -266,7 +270,7 @@ static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
 			ft, it, ftext_record_field_text(ft, it), FTEXT_FIELD);
 		s->held = &ft->held;
 		s->n_held = 1;
-		/* an event without a stack of its own gets that one */
+		/* an event without another kernel stack gets that one */
 		if (!it->has_kern)
 			s->kern = ft->held;
 	}
@@ -283,7 +287,7 @@ static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
 			     &ft->call))
 		s->call = &ft->call;
 	ftext_set_payload(ft, it, ftext_part_of(ft, it, &it->text), s);
-	/* the lines of a stack in the payload become one line */
+	/* in the payload the lines of a stack become one line */
 	for (size_t i = 4u + ft->raw[0]; it->has_field && i < s->raw_len; i++)
 		if (ft->raw[i] == '\n')
 			ft->raw[i] = ' ';
@@ -332,8 +336,8 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->kind = REC_LOST;
 		rec->lost.n = it->n_lost;
 		rec->lost.event = -1;
-		/* the one before it may have the same time, as a text has
-		 * microseconds; in the order of equal times it comes later */
+		/* the previous event may have the same time, as a text has
+		 * microseconds; of equal times, the loss comes later */
 		rec->lost.since = it->dropped ? ft->first_printed : it->since;
 		rec->lost.has_since =
 			it->dropped || (it->since && it->since == it->time);

@@ -1,8 +1,8 @@
-/* task.c - fields of scheduling events in text, and the records made of them.
+/* task.c - fields of scheduling events in text, and the records made from them.
  *
- * task_rules.h decides which records an event leads to. The name at the start
- * of a line is the one that the kernel remembered when it printed the text: it
- * counts until an event tells another. */
+ * task_rules.h decides which records an event makes. The name at the start of a
+ * line is the one that the kernel remembered when it printed the text: it holds
+ * until an event has another. */
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
@@ -16,7 +16,7 @@ static int32_t ftext_task_tid(const struct ftext_pairs *p, const char *key)
 		       : -1;
 }
 
-/* The value of a key; p NULL if it is missing. */
+/* Returns the value of a key; p is NULL if it is missing. */
 static struct scan ftext_task_value(const struct ftext_pairs *p,
 				    const char *key)
 {
@@ -65,7 +65,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 		if (scan_hex(&v, &flags))
 			out->clone_flags = (int64_t)(flags & INT64_MAX);
 	} else if (role == ROLE_FORK) {
-		/* The kernel prints the parent of a fork as comm and pid. */
+		/* in a fork, the kernel prints the parent as comm and pid */
 		if (ftext_task_tid(p, "pid") >= 0)
 			out->tid = ftext_task_tid(p, "pid");
 		if (ftext_task_value(p, "comm").p)
@@ -73,8 +73,9 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 	}
 }
 
-/* The name at the start of the line is of the task that was running. Tracers
- * with narrow tables cut it, but a short name is better than none. */
+/* Returns whether the name at the start of the line, that of the running task,
+ * is new. Tracers with narrow tables cut it, but a short name is better than
+ * none. */
 static bool ftext_line_name_is_new(struct ftext *ft,
 				   const struct ftext_item *it)
 {
@@ -150,8 +151,9 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 	}
 }
 
-/* A state is a letter or a number, which trace-cmd report -R prints as a
- * decimal one; a preempted task (R+, 0x100) still runs. */
+/* Returns whether a state is not runnable. It is a letter or a number, which
+ * trace-cmd report -R prints as a decimal one; a preempted task (R+, 0x100)
+ * still runs. */
 static bool ftext_state_sleeps(struct scan state)
 {
 	uint64_t bits;
@@ -177,7 +179,7 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 	ftext_pairs_parse(role, NULL, ftext_part_of(ft, it, &it->text), p);
 	out->tid = ftext_task_tid(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
 	out->next_tid = ftext_task_tid(p, "next_pid");
-	/* Kernels before 4.3 also record wakeups that did nothing. */
+	/* success: kernels before 4.3 also record wakeups that woke nothing. */
 	if (out->tid < 0 || (role == ROLE_SWITCH && out->next_tid < 0) ||
 	    !ftext_task_tid(p, "success"))
 		return;

@@ -299,9 +299,8 @@ void ft_sync_pair(struct ft *guest, const struct ft *host)
 	reader_note(&guest->src, "machine", detail);
 }
 
-#define LOST ((uint64_t)1 << 31) /* the number follows the data */
-#define LOST_STORED                                                            \
-	((uint64_t)1 << 30) /* their number is stored after the data */
+#define LOST ((uint64_t)1 << 31)	/* entries before this page were lost */
+#define LOST_STORED ((uint64_t)1 << 30) /* their number follows the data */
 #define LENGTH_MASK (((uint64_t)1 << 30) - 1)
 
 #define STAMP_BITS 59

@@ -1,4 +1,5 @@
-/* attr.c - events: attributes, ids, and the event of a record. */
+/* attr.c - reads events: attributes, ids, and the event that a record belongs
+ * to. */
 #include <inttypes.h>
 
 #include "formats/perf/perf.h"
@@ -25,7 +26,7 @@ const char *perf_type_name(uint32_t type)
 	return name ? name : "UNKNOWN";
 }
 
-/* What perf writes and this reader leaves out, and how to see it. */
+/* Records that perf writes and this reader skips, and how to see them. */
 static const char *const perf_types_skipped[PR_TOOL_KNOWN] = {
 	[PR_EVENT_TYPE] = "EVENT_TYPE: names of events, which are in the "
 			  "header too",
@@ -47,7 +48,7 @@ static const char *const perf_types_skipped[PR_TOOL_KNOWN] = {
 	[PR_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN: as SCHEDSTAT_CPU",
 };
 
-/* The same of simpleperf, by the number less PR_SIMPLEPERF. */
+/* The same for simpleperf, indexed by the type minus PR_SIMPLEPERF. */
 static const char *const perf_types_simpleperf[] = {
 	[1] = "simpleperf KERNEL_SYMBOL: names of the kernel's functions; give "
 	      "them with --kallsyms",
@@ -66,7 +67,8 @@ static const char *const perf_types_simpleperf[] = {
 	[10] = "simpleperf DEBUG: messages of the recorder",
 };
 
-/* Returns name and meaning of a type that is skipped, or NULL. */
+/* Returns name and meaning of a type that is skipped, or NULL. The string is
+ * constant. */
 static const char *perf_type_skipped(uint32_t type)
 {
 	size_t own = type - PR_SIMPLEPERF;
@@ -100,7 +102,7 @@ static const char *const software[] = {
 	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
 };
 
-#define SOFTWARE_CLOCKS 2 /* the first ones, which count ns */
+#define SOFTWARE_CLOCKS 2 /* the first events, which count ns */
 #define SOFTWARE_DUMMY 9
 #define SOFTWARE_BPF_OUTPUT 10
 
@@ -117,7 +119,8 @@ static const char *const hardware[] = {
 	"ref-cycles",
 };
 
-/* Since Linux 5.13 the upper half of config may have the number of the PMU. */
+/* Returns config without the number of the PMU, which its upper half may have
+ * since Linux 5.13. */
 static uint64_t event_kind_config(const struct perf_attr *a)
 {
 	return a->type == TYPE_HARDWARE || a->type == TYPE_CACHE
@@ -125,7 +128,8 @@ static uint64_t event_kind_config(const struct perf_attr *a)
 		       : a->config;
 }
 
-/* Writes the name without modifiers. Returns false if perf has none, either. */
+/* Writes the name without modifiers. Returns false if perf has no name for it
+ * either. */
 static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 {
 	static const char *const access[] = { "", "r", "w", "rw" };
@@ -164,9 +168,9 @@ static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 	return true;
 }
 
-/* Writes the modifiers as perf 7.2 does: u, k, h where the others are excluded,
- * p for each step of precision, H and G where the other one is excluded. perf
- * 6.1 does not write the last two. */
+/* Writes the modifiers as perf 7.2 does: u, k, h if the others are excluded, p
+ * for each step of precision, H and G if the other one is excluded. perf 6.1
+ * does not write the last two. */
 static void event_kind_modifiers(uint64_t flags, char *out)
 {
 	uint64_t precise = flags >> PA_PRECISE_SHIFT & 3;
@@ -243,18 +247,18 @@ const char *event_kind_unit(const struct perf_attr *a)
 	return "events";
 }
 
-#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */
+#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0, in bytes */
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
-/* The bit of a field of 8 bytes, and where to store its offset. */
+/* The bit of a field of 8 bytes, and where its offset is stored. */
 struct attr_field {
 	uint64_t bit;
-	uint8_t *place; /* NULL: nowhere */
+	uint8_t *place; /* NULL: not stored */
 };
 
-/* Sets the offset of each field that the event has; end: of its end, not its
- * start. Returns the end of the last field. */
+/* Sets the offset of each field that the event has, or the offset of its end if
+ * `end`. Returns the end of the last field. */
 static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 				    const struct attr_field *field, size_t n,
 				    uint8_t at, bool end)
@@ -262,7 +266,7 @@ static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 	for (size_t i = 0; i < n; i++) {
 		if (!(a->sample_type & field[i].bit))
 			continue;
-		/* IDENTIFIER and ID are equal: use the first */
+		/* IDENTIFIER and ID are equal: the first one is used */
 		if (field[i].place && !*field[i].place)
 			*field[i].place = end ? at + 8 : at;
 		at += 8;
@@ -318,8 +322,8 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	a.flags = p->src.info.big_endian ? y : flags;
 	a.lbr = (a.sample_type & PS_BRANCH) &&
 		(a.branch_type & BRANCH_CALL_STACK);
-	/* Set where fields are, by sample_type and flags: in samples counted
-	 * from the start, in other records back from the end. */
+	/* Set the offsets of fields by sample_type and flags: in samples from
+	 * the start, in other records back from the end. */
 	const struct attr_field head[] = {
 		{ PS_IDENTIFIER, &a.s_id }, { PS_IP, &a.s_ip },
 		{ PS_TID, &a.s_tid },	    { PS_TIME, &a.s_time },
@@ -359,8 +363,8 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	};
 	p->src.events = p->event;
 	p->src.n_events = (uint32_t)p->n_attr;
-	/* Add the newest event to what all have in common, and to facts about
-	 * the whole capture. */
+	/* Combine the newest event with those before it: layouts that all
+	 * share, and facts about the whole capture. */
 	const struct perf_attr *first = &p->attr[0];
 	struct source_info *info = &p->src.info;
 
@@ -378,7 +382,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if ((a.sample_type & PS_STACK_USER) && a.stack_user > info->dump_bytes)
 		info->dump_bytes = a.stack_user;
 	if (t & PS_CALLCHAIN) {
-		/* 0 is what the kernel's sysctl says */
+		/* 0 stands for the kernel's sysctl */
 		info->max_stack = !p->chains || info->max_stack == a.max_stack
 					  ? a.max_stack
 					  : 0;
@@ -386,7 +390,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	}
 	info->overwrite |= (a.flags & PA_WRITE_BACKWARD) != 0;
 	info->maps_code |= (a.flags & PA_MMAP) != 0;
-	/* a ring that overwrites its start keeps no mapping */
+	/* a ring that overwrites its start loses mappings */
 	info->maps_code = info->maps_code && !info->overwrite;
 	info->clock = perf_attr_clock_name(first);
 	info->clock_id = clock_id_of(info->clock);
@@ -400,8 +404,8 @@ void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name)
 	if (attr >= p->n_attr || !*name)
 		return;
 	p->event[attr].name = arena_strdup(&p->arena, name);
-	/* Is this the event of perf record --off-cpu? It is an ordinary one of
-	 * BPF programs otherwise. */
+	/* Only with this name is it the event of perf record --off-cpu;
+	 * otherwise it is an ordinary event of BPF programs. */
 	if (p->attr[attr].type == TYPE_SOFTWARE &&
 	    p->attr[attr].config == SOFTWARE_BPF_OUTPUT &&
 	    !strcmp(name, "offcpu-time")) {
@@ -433,8 +437,8 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
 }
 
-/* Reads the id in a record; it has the same offset for all events. Returns
- * false if there is none. */
+/* Reads the id in a record, which must have the same offset for all events.
+ * Returns false if the record has none. */
 static bool perf_attr_read_id(const struct perf *p, const struct perf_rec *r,
 			      uint64_t *id)
 {
@@ -472,7 +476,7 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 	return p->n_id ? NULL : first;
 }
 
-/* ---- what the reader tells the ledger: damage, notes, skipped records */
+/* ---- writes to the ledger: damage, notes, skipped records */
 
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err)
@@ -519,9 +523,9 @@ void perf_note_event(struct perf *p, uint32_t event, enum perf_noted what)
 	reader_note(&p->src, word[what][0], note);
 }
 
-/* May a recorder that we do not know have written this type? A kernel writes a
- * new one only if a flag of an event asks for it. perf numbers its own without
- * gaps, simpleperf from 32768 on. */
+/* Returns whether an unknown recorder may have written this type. A kernel
+ * writes a new type only if a flag of an event asks for it. perf numbers its
+ * own types without gaps, simpleperf from 32768 on. */
 static bool perf_type_is_likely(const struct perf *p, uint32_t type)
 {
 	if (type < PR_TOOL)
@@ -551,11 +555,11 @@ void perf_damage_id(struct perf *p, const struct perf_rec *r)
 		perf_type_name(r->type));
 }
 
-/* ---- values that no recorder can have written: damage, not facts.
+/* ---- values that no recorder can have written: they are damage, not facts.
  *
- * What may stand there is left alone: a user stack that was walked by frame
- * pointers has any number as a return address, and a clock that is set may
- * jump. */
+ * Fields with arbitrary values are not checked: a user stack that was walked by
+ * frame pointers has any number as a return address, and a clock that is set
+ * may jump. */
 
 int perf_check_build_id(const struct bytes *id, unsigned int n, struct err *err)
 {
@@ -572,8 +576,8 @@ int perf_check_build_id(const struct bytes *id, unsigned int n, struct err *err)
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 			    uint64_t time)
 {
-	/* Whoever starts a machine without a battery sets these clocks by
-	 * years. */
+	/* These clocks change by years when a machine without a battery
+	 * starts. */
 	enum clock_id clock = p->src.info.clock_id;
 
 	return clock != CLOCK_ID_REAL && clock != CLOCK_ID_TAI &&
@@ -601,11 +605,12 @@ static int perf_check_address(const struct perf *p, const struct perf_rec *r,
 		      addr);
 }
 
-/* Code that the kernel runs is not always in its half: AArch64 maps the
- * firmware (EFI) at low addresses while it calls it, x86-64 that of 32 bits.
- * perf inject --aslr writes 0 for an address that it has no mapping for, and in
- * front of the half of a precise event may stand the address of a program
- * (perf_sample_decode()). */
+/* Checks an address in the kernel's half of a chain. Kernel code is not always
+ * in the kernel's half: AArch64 maps the firmware (EFI) at low addresses while
+ * it calls it, and x86-64 that of 32 bits. perf inject --aslr writes 0 for an
+ * address for which it has no mapping, and before the half of a precise event
+ * there may be the address of a program (perf_sample_decode()). Returns 0, or
+ * -1 and *err if the address is damage. */
 static int perf_check_kernel_address(struct perf *p, const struct perf_rec *r,
 				     const struct record *rec, uint64_t addr,
 				     struct err *err)
@@ -629,8 +634,8 @@ static int perf_check_sample(struct perf *p, const struct perf_rec *r,
 {
 	const struct rec_sample *s = &rec->sample;
 
-	/* A tracepoint counts what its event says: sched_stat_wait of a clock
-	 * that went back says a negative time. */
+	/* The weight of a tracepoint is a field of its event: sched_stat_wait
+	 * has a negative time if the clock went back. */
 	if (s->weight >> 63 && p->attr[s->event].type != PERF_TYPE_TRACEPOINT)
 		return err_at(err, r->b.path, r->off,
 			      "period 0x%" PRIx64 ", needs less than 2^63",
@@ -659,7 +664,8 @@ static int perf_check_map(const struct perf *p, const struct perf_rec *r,
 	const struct rec_map *m = &rec->map;
 	uint64_t last;
 
-	/* perf maps a kernel whose addresses it may not see from 0 on */
+	/* perf writes a kernel whose addresses it may not see as a mapping from
+	 * 0 on */
 	if (rec->flags & (REC_F_KERNEL | REC_F_GUEST))
 		return 0;
 	if (__builtin_add_overflow(m->start, m->len ? m->len - 1 : 0, &last))
@@ -682,9 +688,8 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
 	if (perf_check_thread(r, rec->pid, err) ||
 	    perf_check_thread(r, rec->tid, err))
 		return -1;
-	/* NRCPUS has the CPUs that were there when recording ended: one that
-	 * was taken out of a virtual machine before that has a higher number.
-	 */
+	/* NRCPUS is the number of CPUs when the recording ended: one that was
+	 * removed from a virtual machine before has a higher number. */
 	int32_t n = p->src.info.cpus_avail;
 
 	if (rec->cpu < -1 || rec->cpu > CPU_ID_MAX)

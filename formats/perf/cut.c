@@ -1,5 +1,5 @@
 /* cut.c - cuts a stream of perf record -o - into streams that can be read
- * alone. */
+ * separately. */
 #include "formats/perf/cut.h"
 
 #include <inttypes.h>
@@ -15,42 +15,45 @@
 #define RECORD_HEADER 8
 #define MAGIC "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
-/* Formats of tracepoints, which are a few MB if all are recorded, are kept,
- * hardware traces are passed on. More than this is a size that is damaged. */
+/* The largest payloads. Formats of tracepoints, a few MB if all are recorded,
+ * are kept; hardware traces are passed on. A larger size is damage. */
 #define TRACING_MAX ((uint64_t)64 << 20)
 #define AUX_MAX ((uint64_t)1 << 30)
-/* Bytes of all records of the session. */
+/* The most bytes of all session records. */
 #define HEAD_MAX ((size_t)128 << 20)
 
-/* Records that wait for earlier ones, and bytes of them; more are taken as they
- * came. A record has up to 65535 bytes. */
+/* The most records that wait for earlier ones, and their bytes; further ones
+ * are taken in the order of arrival. A record has up to 65535 bytes. */
 #define LATE_MAX 65536
 #define LATE_BYTES ((size_t)64 << 20)
-/* Bytes of a buffer for them that is kept while it is empty. */
+/* The largest buffer for these records that is kept while it is empty. */
 #define LATE_SPARE ((size_t)1 << 20)
-/* 64 KiB of compressed data can become gigabytes: it is unpacked in such
- * steps. */
+/* Compressed data is unpacked in steps of this size, as 64 KiB of it can become
+ * gigabytes. */
 #define UNPACK_STEP ((size_t)256 << 10)
 
-/* Records in a row. */
+/* Consecutive records. */
 struct cut_bytes {
 	unsigned char *data;
 	size_t n, cap;
 };
 
-/* A record as it was written, until it is its turn. */
+/* A record as it was written, which waits for its turn. */
 struct cut_late {
 	uint64_t time;
-	size_t at; /* in late_data; of equal times in the order of arrival */
+	size_t at; /* offset in late_data; of equal times the lower one comes
+		      first */
 	size_t size;
 };
 
-/* The records in compressed ones, which may be split between two of them. */
+/* The records inside compressed ones; a record may be split between two of
+ * these. */
 struct cut_unpack {
 	struct zstd_stream stream;
 	bool more;
-	bool dead;		/* zstd needs the earlier data for the later */
-	const char *error;	/* reported after the data before it is taken */
+	bool dead; /* damaged: zstd cannot decode later data without the earlier
+		    */
+	const char *error; /* is reported after the data before it is taken */
 	struct cut_bytes plain; /* unpacked data that is not taken yet */
 };
 
@@ -59,29 +62,33 @@ struct perf_cut {
 	bool swap, round_ended;
 	struct perf_cut_taken taken;
 	uint64_t off;
-	uint64_t payload; /* bytes that still follow a record */
-	/* offset of the compressed record that is being unpacked, and of its
+	uint64_t payload; /* bytes of payload that still follow a record */
+	/* offsets of the compressed record that is being unpacked, and of its
 	 * end */
 	uint64_t packed_off, behind;
-	bool inside; /* a compressed record */
+	bool inside; /* the record is inside a compressed one */
 	struct cut_unpack unpack;
 	struct cut_read *read;
 	struct cut_counts *counts;
 	struct cut_tasks *tasks;
-	unsigned char bare[UINT16_MAX + 1]; /* one without its payload */
+	unsigned char
+		bare[UINT16_MAX + 1]; /* copy of a record without its payload */
 	uint32_t piece;
-	struct cut_bytes head; /* of the session */
-	size_t head_bad;       /* bytes of damaged records, of which the reader
-				* may have kept a part */
+	struct cut_bytes head; /* records of the session */
+	size_t head_bad;       /* bytes of damaged session records, of which the
+				  reader may have kept a part */
 	struct cut_objects kernel[CUT_KERNEL];
-	/* Records of tasks and mappings that earlier ones may still follow. */
+	/* Records of tasks and mappings that wait because earlier ones may
+	 * follow. */
 	struct cut_late *late;
 	size_t n_late, cap_late;
 	struct cut_bytes late_data, late_spare;
-	uint64_t newest, limit; /* times in this round, and in those before */
-	size_t seq;		/* of these records so far */
-	struct cut_stamp stamp; /* of the record */
-	uint64_t end; /* of the piece before, as long as it gets records */
+	uint64_t newest, limit; /* the latest time in this round, and in the
+				   rounds before */
+	size_t seq;		/* how many of these records there were */
+	struct cut_stamp stamp; /* of the record that was taken last */
+	uint64_t end; /* the end of the previous piece, while that may get
+			 records */
 	struct cut_kept kept;
 	uint64_t damaged;
 	struct err first_damage;
@@ -127,7 +134,8 @@ static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 	struct err why;
 	uint64_t n = r->size - RECORD_HEADER;
 
-	/* what is not packed is stored, and its reader finds what is wrong */
+	/* data that is not packed is stored as it is, and its reader reports
+	 * what is wrong */
 	if (c->inside)
 		err_at(&why, c->path, r->off,
 		       "a compressed record is in another one");
@@ -147,13 +155,13 @@ static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 	c->packed_off = r->off;
 }
 
-/* Takes a record of threads or their code, of that time; 0: unknown. */
+/* Takes a record of threads or their code. time: 0 if unknown. */
 static void cut_take_state(struct perf_cut *c, const struct perf_rec *r,
 			   uint64_t time)
 {
 	struct record rec;
 
-	/* it was decoded before, by cut_keep_kernel() */
+	/* cut_keep_kernel() has decoded it without an error */
 	if (cut_read_decode(c->read, r, &rec, NULL))
 		return;
 	if (rec.kind == REC_MAP && (rec.pid < 0 || rec.flags & REC_F_KERNEL)) {
@@ -193,7 +201,7 @@ static int cut_read_header(const struct perf_cut *c, const void *data,
 
 COMPARE_BY(cut_compare_late, struct cut_late, time, at);
 
-/* Takes the records up to that time, and at least n of them. */
+/* Takes the waiting records up to that time, and at least n of them. */
 static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 {
 	struct cut_bytes data = c->late_data;
@@ -204,7 +212,7 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 		struct cut_late *l = &c->late[done++];
 		struct perf_rec r;
 
-		/* it was read before, when its turn had not come */
+		/* the header was valid when the record came */
 		if (!cut_read_header(c, data.data + l->at, l->size, 0, &r,
 				     NULL))
 			cut_take_state(c, &r, l->time);
@@ -226,7 +234,7 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 	c->late_spare = (struct cut_bytes){ .data = NULL };
 }
 
-/* Keeps a record of the session, with its payload, for all pieces. */
+/* Keeps a session record and its payload for all pieces. */
 static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 			     uint64_t whole)
 {
@@ -265,8 +273,8 @@ static bool cut_tells_state(uint32_t type)
 	}
 }
 
-/* Takes a record that the kernel wrote. The piece that has one that is damaged
- * reports it; no other one begins with it, and its time is not believed. */
+/* Takes a record of the kernel. A damaged one is reported by the piece that
+ * contains it; no other piece begins with it, and its time is not used. */
 static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 {
 	bool state = cut_tells_state(r->type);
@@ -285,10 +293,10 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 	c->taken.events = !state;
 	raise_to(c->newest, stamp.time);
 	if (state) {
-		/* Each CPU has a ring of its own, and a thread changes its CPU:
-		 * an EXIT may be read before the COMM that is earlier. Until a
-		 * round has ended whose times are later, as perf itself waits,
-		 * such a record is kept as it was written. */
+		/* Each CPU has a separate ring, and a thread changes its CPU:
+		 * an EXIT may be read before an earlier COMM. So a record waits
+		 * until a round with later times has ended, as in perf
+		 * itself. */
 		if (!c->stamp.time) {
 			cut_take_state(c, r, 0);
 			return;
@@ -309,15 +317,16 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 			c->piece - (perf_cut_is_old(c) ? 1 : 0));
 }
 
-/* Keeps what a piece needs of a record; whole: its length with its payload. */
+/* Keeps what pieces need of a record. whole: its length including the
+ * payload. */
 static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		     uint64_t whole)
 {
 	if (c->inside &&
 	    (r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE)) {
 		/* Payloads follow records of the perf tool, which are never
-		 * compressed: after such a record are others, as its reader
-		 * takes them. A piece has it without. */
+		 * compressed: here other records follow, and the reader takes
+		 * them so. A piece has this record without payload. */
 		struct err why;
 
 		err_at(&why, c->path, r->off,
@@ -362,9 +371,10 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 	case PR_FINISHED_INIT:
 		break;
 	case PR_CUT:
-		/* the stream itself is a piece, or lies */
+		/* the stream itself is a piece, or is damaged */
 		c->taken.events = r->size != PERF_CUT_MARK_SIZE;
-		/* what it says to be missing is missing here, too */
+		/* what a mark reports as missing is missing in this piece
+		 * too */
 		if (!c->taken.events && r->misc != PERF_CUT_PACKED &&
 		    r->misc != PERF_CUT_BROKEN)
 			c->taken.stored = NULL;
@@ -377,7 +387,7 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 	}
 }
 
-/* Takes the header of the stream. */
+/* Takes the header of the stream. Returns as perf_cut_take(). */
 static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 			   uint64_t *used, struct err *err)
 {
@@ -412,7 +422,8 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	return 1;
 }
 
-/* Stores how many bytes follow a record, in *payload. */
+/* Sets *payload to the number of bytes that follow a record. Returns 0, or -1
+ * and *err. */
 static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
 		       uint64_t *payload, struct err *err)
 {
@@ -436,7 +447,7 @@ static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
 }
 
 /* Takes the samples after one that is stored as it is, if all of them are and
- * no piece may end between: most of a stream. */
+ * no piece may end between them. Most of a stream is such samples. */
 static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
 			     size_t len, uint64_t *used)
 {
@@ -513,8 +524,8 @@ uint64_t perf_cut_off(const struct perf_cut *c)
 	return c->inside ? c->packed_off : c->off;
 }
 
-/* Unpacks the next bytes. Returns as perf_cut_unpack(); of all that comes
- * after damaged data, each is reported once. */
+/* Unpacks the next bytes. Returns as perf_cut_unpack(). Each compressed record
+ * after damaged data is reported once. */
 static int cut_unpack_next(struct perf_cut *c, struct err *err)
 {
 	struct cut_unpack *u = &c->unpack;
@@ -527,7 +538,7 @@ static int cut_unpack_next(struct perf_cut *c, struct err *err)
 
 		u->more = false;
 		u->error = NULL;
-		/* messages name the place of what was compressed */
+		/* messages have the offset of the compressed record */
 		return err_at(err, c->path, c->packed_off,
 			      "compressed data is damaged (%s)", why);
 	}
@@ -537,7 +548,7 @@ static int cut_unpack_next(struct perf_cut *c, struct err *err)
 	u->error = zstd_stream_decode(&u->stream, &out);
 	u->dead = u->error != NULL;
 	plain->n = out.pos;
-	/* if there is no room, the decoder may still hold output */
+	/* if the output is full, the decoder may hold more */
 	u->more = u->dead || out.pos == out.size;
 	return 1;
 }

@@ -1,5 +1,5 @@
-/* cut_state.c - records of mappings and of kernel objects that a piece of a cut
- * stream begins with. */
+/* cut_state.c - keeps the records of mappings, threads and kernel objects that
+ * a piece of a cut stream begins with. */
 #include "formats/perf/cut_state.h"
 
 #include "stitch/base/err.h"
@@ -8,9 +8,9 @@
 #include "stitch/base/search.h"
 #include "stitch/record.h"
 
-/* ---- reads records of a stream that is cut as its reader will */
+/* ---- reads records of a cut stream in the same way as its reader */
 
-/* More ids of events are not kept; the reader of a piece knows them. */
+/* The most ids of events that are kept; the reader of a piece has them all. */
 #define IDS_MAX (1u << 20)
 
 struct cut_read *cut_read_new(const char *path, bool big_endian)
@@ -93,7 +93,7 @@ int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
 	return perf_record_decode_other(&c->p, a, r, false, rec, err);
 }
 
-/* Without an id, the reader takes a record for one of the first event. */
+/* A reader takes a record without id for one of the first event. */
 unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r)
 {
 	const struct perf_attr *a = perf_attr_of_record(&c->p, r);
@@ -129,36 +129,39 @@ struct cut_map {
 };
 
 struct cut_map_table {
-	uint32_t users; /* processes that have it */
+	uint32_t users; /* how many processes share it */
 	struct cut_map *map;
 	size_t n, cap;
-	size_t sweep_at; /* number at which covered ones are freed next */
-	size_t kept;	 /* what they count as, for each user */
+	size_t sweep_at; /* the number of mappings at which covered ones are
+			    freed next */
+	size_t kept;	 /* bytes that count as kept, for each user */
 };
 
-/* The mappings of a process. Those of which later ones cover every byte are
- * freed now and then: there are at most twice as many as can be seen. A process
- * that was forked shares them with its parent until one of the two maps
- * something; they count as kept for each of them, as each begins a piece with
- * them. All zeros is an empty set. */
+/* The mappings of a process. Those that later ones cover completely are freed
+ * now and then: there are at most twice as many as are visible. A forked
+ * process shares them with its parent until one of the two maps something; they
+ * count as kept for each process, as each begins a piece with them. All zeros
+ * is an empty set. */
 struct cut_maps {
-	struct cut_map_table *table; /* NULL: none */
+	struct cut_map_table *table; /* NULL: no mappings */
 };
 
-#define LOST_AT 16    /* in LOST, after the id */
-#define LOST_SUM_AT 8 /* in LOST_SAMPLES */
-/* As many as a reader keeps; what more there is, is not changed. */
+#define LOST_AT 16    /* offset of the count in LOST, after the id */
+#define LOST_SUM_AT 8 /* offset of the count in LOST_SAMPLES */
+/* The most values that are kept, as in a reader; further ones are not
+ * changed. */
 #define VALUES_MAX (1u << 20)
 
-/* The value of a counter, of a thread if it counts for threads. */
+/* The value of a counter; of one thread if it counts threads. */
 struct cut_value {
 	uint64_t id, last, base;
 	uint32_t tid;
-	uint32_t piece; /* in which base was the last value before it */
+	uint32_t piece; /* number of the piece before which the value was `base`
+			 */
 };
 
-/* Lost records that a ring reported in the piece that is received, and in those
- * before it, less what sums were reduced by. */
+/* How many records a ring reported as lost: in the current piece, and in those
+ * before it, minus what was subtracted from sums already. */
 struct cut_ring {
 	uint64_t now, before;
 	uint32_t piece;
@@ -199,7 +202,7 @@ static void cut_counts_put(struct cut_counts *c, size_t at, uint64_t v)
 SAME_BY(cut_counts_is_same, struct cut_counts, value[id], struct cut_value, id,
 	tid);
 
-/* Returns what a counter has counted since the piece began. */
+/* Returns how much a counter has counted since the piece began. */
 static uint64_t cut_counts_since(struct cut_counts *c,
 				 const struct cut_value *v)
 {
@@ -219,7 +222,7 @@ static uint64_t cut_counts_since(struct cut_counts *c,
 		old->base = old->last;
 		old->piece = v->piece;
 	}
-	/* one that is smaller is of a late record, and counts nothing */
+	/* a smaller value is of a late record, which adds nothing */
 	raise_to(old->last, v->last);
 	return v->last > old->base ? v->last - old->base : 0;
 }
@@ -259,8 +262,8 @@ static const void *cut_counts_sample(struct cut_counts *c,
 	return c->copy;
 }
 
-/* Returns the ring of a CPU, at a piece: what was reported before is counted.
- */
+/* Returns the ring of a CPU, after moving its count to `before` if a new piece
+ * has begun. */
 static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
 					uint32_t piece)
 {
@@ -287,7 +290,7 @@ static void cut_counts_lost(struct cut_counts *c, const struct perf_rec *r,
 		*sum = saturating_add(*sum, n);
 }
 
-/* Takes from *n what the pieces before have reported. */
+/* Subtracts from *n what earlier pieces have reported. */
 static void cut_counts_take_reported(struct cut_ring *ring, uint64_t *n)
 {
 	uint64_t told = ring->before < *n ? ring->before : *n;
@@ -306,13 +309,13 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 		cut_counts_lost(c, r, stamp->cpu, piece);
 		return r->b.pos;
 	case PR_LOST_SAMPLES:
-		/* with a time it is no sum, and what a filter removed is not
+		/* with a time it is not a sum, and what a filter dropped is not
 		 * lost */
 		if (stamp->time || r->misc & PM_BIT15)
 			return r->b.pos;
 		const struct perf_id *known =
 			perf_id_find(&c->read->p, stamp->id);
-		/* -1: unknown, or any */
+		/* -1: unknown, or any CPU */
 		int32_t cpu = known && known->cpu >= 0 ? known->cpu : -1;
 		uint64_t n;
 
@@ -330,12 +333,14 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 	}
 }
 
-/* A thread; its mappings are in the one whose tid is its pid. */
+/* A thread; the mappings of a process are in the thread whose tid is its
+ * pid. */
 struct cut_task {
 	int32_t pid, tid;
 	bool alive;
 	bool complete;	  /* all mappings of the process are known */
-	uint32_t threads; /* of the process that live, in its first one */
+	uint32_t threads; /* in the first thread: how many threads of the
+			     process live */
 	unsigned char *comm;
 	size_t comm_size;
 	struct cut_maps maps;
@@ -347,7 +352,7 @@ struct cut_tasks {
 	bool swap;
 	struct cut_task *task;
 	size_t n, cap;
-	uint32_t *hole; /* places of threads that ended */
+	uint32_t *hole; /* indices of threads that ended */
 	size_t n_hole, cap_hole;
 	struct table by_tid;
 };
@@ -401,12 +406,12 @@ static struct cut_task *cut_find(struct cut_tasks *c, int32_t tid)
 	return at == TABLE_NONE ? NULL : &c->task[at];
 }
 
-/* What a record takes besides its bytes: its place in an array that grows by
- * halves, and what malloc() adds. */
+/* What a record costs besides its bytes: its place in an array that grows by
+ * halves, and the overhead of malloc(). */
 #define KEPT_EACH 64
 
-/* Notes that a record of so many bytes is kept. Returns false, and counts it as
- * dropped, if there is no room. */
+/* Counts a record of that size as kept. If there is no room, counts it as
+ * dropped and returns false. */
 static bool cut_kept_take(struct cut_kept *k, size_t size)
 {
 	if (k->bytes + size + KEPT_EACH > CUT_KEPT_MAX) {
@@ -417,8 +422,8 @@ static bool cut_kept_take(struct cut_kept *k, size_t size)
 	return true;
 }
 
-/* Returns the place of a thread, which is made if it is new; TABLE_NONE: there
- * is no room for it. */
+/* Returns the index of a thread, which is added if it is new; TABLE_NONE if
+ * there is no room. */
 static uint32_t cut_place(struct cut_tasks *c, int32_t tid)
 {
 	uint32_t at = table_find_hash(&c->by_tid, cut_task_hash(tid));
@@ -436,13 +441,13 @@ static uint32_t cut_place(struct cut_tasks *c, int32_t tid)
 	return at;
 }
 
-/* Notes that it is kept no longer. */
+/* Counts a record of that size as no longer kept. */
 static void cut_kept_give(struct cut_kept *k, size_t size)
 {
 	k->bytes -= size + KEPT_EACH;
 }
 
-/* Takes ownership of the record; NULL: none. */
+/* Sets the thread's COMM record, which it then owns; NULL: none. */
 static void cut_set_comm(struct cut_tasks *c, struct cut_task *t,
 			 unsigned char *record, size_t size)
 {
@@ -472,8 +477,8 @@ static void cut_forget(struct cut_tasks *c, int32_t tid)
 	*mem_add(c->hole, c->n_hole, c->cap_hole) = at;
 }
 
-/* Notes that a thread lives. Its process is kept as long as any of them.
- * Returns NULL if there is no room for it. */
+/* Adds a live thread. Its process is kept as long as one of its threads lives.
+ * Returns the thread, or NULL if there is no room. */
 static struct cut_task *cut_live(struct cut_tasks *c, int32_t pid, int32_t tid)
 {
 	uint32_t leader = cut_place(c, pid);
@@ -520,9 +525,9 @@ static void cut_put_u32(bool swap, unsigned char *at, uint32_t v)
 	memcpy(at, &v, sizeof(v));
 }
 
-#define OWNER_AT 8 /* in COMM and MMAP: pid, tid */
+#define OWNER_AT 8 /* offset of pid and tid in COMM and MMAP */
 
-/* Makes a COMM or MMAP record one of another thread. */
+/* Changes the thread of a COMM or MMAP record. */
 static void cut_set_owner(bool swap, unsigned char *record, int32_t pid,
 			  int32_t tid)
 {
@@ -535,7 +540,7 @@ static uint64_t cut_map_end(const struct cut_map *m)
 	return saturating_add(m->start, m->len);
 }
 
-/* Of a table of one user. */
+/* Frees a mapping of a table that has only one user. */
 static void cut_map_drop(struct cut_map_table *t, struct cut_map *m,
 			 struct cut_kept *k)
 {
@@ -544,7 +549,7 @@ static void cut_map_drop(struct cut_map_table *t, struct cut_map *m,
 	free(m->record);
 }
 
-/* Returns the first place from i on that nothing covers yet. */
+/* Returns the first index from i on that no mapping covers yet. */
 static size_t cut_next_free(size_t *next, size_t i)
 {
 	while (next[i] != i) {
@@ -554,9 +559,9 @@ static size_t cut_next_free(size_t *next, size_t i)
 	return i;
 }
 
-/* Frees the mappings of which later ones cover every byte. The newest covers
- * its range first; next[] leads from what is covered to what is not. Looking at
- * all older ones for each new one took n * n steps. */
+/* Frees the mappings that later ones cover completely. The newest covers its
+ * range first; next[] leads from covered places to those that are not.
+ * Comparing each new mapping with all older ones took n * n steps. */
 static void cut_maps_sweep(struct cut_map_table *s, struct cut_kept *k)
 {
 	size_t n = 2 * s->n;
@@ -594,7 +599,7 @@ static void cut_maps_sweep(struct cut_map_table *s, struct cut_kept *k)
 	free_all(place, next);
 }
 
-/* Returns the table of a set, which no other set has then. */
+/* Returns the table of a set, after copying it if another set shares it. */
 static struct cut_map_table *cut_maps_own(struct cut_maps *s)
 {
 	struct cut_map_table *old = s->table;
@@ -619,7 +624,7 @@ static struct cut_map_table *cut_maps_own(struct cut_maps *s)
 
 #define SWEEP_MIN 64
 
-/* Takes ownership of m->record. */
+/* Adds a mapping; takes ownership of m->record. */
 static void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
 			 struct cut_kept *k)
 {
@@ -646,16 +651,16 @@ static void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
 	t->sweep_at = 2 * t->n;
 }
 
-/* A new thread has the name of the one that made it, and a new process copies
- * of its parent's mappings. */
+/* A new thread has the name of its creator, and a new process copies of its
+ * parent's mappings. */
 static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
 {
 	int32_t pid = rec->pid;
 
-	/* of a FORK too: an EXIT may be lost, and the id is used again */
+	/* also for a FORK: an EXIT may be lost and the id reused */
 	cut_end(c, rec->tid);
-	/* One that perf made up of /proc: the mappings follow, none are the
-	 * parent's. */
+	/* perf makes such a FORK from /proc: the mappings follow, and none are
+	 * the parent's */
 	if (rec->kind == REC_EXIT || !cut_live(c, pid, rec->tid) ||
 	    rec->flags & REC_F_SYNTH)
 		return;
@@ -673,7 +678,7 @@ static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
 	if (pid == rec->fork.ppid || !leader || !to)
 		return;
 	to->complete = leader->complete;
-	/* A copy of 30,000 mappings, and its end, took 6 ms. */
+	/* share the table: to copy and free 30,000 mappings took 6 ms */
 	const struct cut_map_table *t = leader->maps.table;
 
 	if (!t || t == to->maps.table)
@@ -722,8 +727,8 @@ void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 
 		if (!t)
 			return;
-		/* one without a time is of a list of all: a reader takes it so
-		 */
+		/* a mapping without a time is of a complete list, as a reader
+		 * takes it */
 		if (!time)
 			t->complete = true;
 		m.record = t->complete ? cut_read_copy(c->read, r)
@@ -740,7 +745,7 @@ void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 
 		if (t->comm && t->alive)
 			cut_read_write(c->read, t->comm, t->comm_size, out);
-		/* Writes them as mappings of this process. */
+		/* Write the mappings with the ids of this process. */
 		int32_t pid = t->pid;
 		bool swap = c->read->p.swap;
 		unsigned char record[UINT16_MAX];
@@ -760,15 +765,15 @@ void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 }
 #define KSYMBOL_UNREGISTER 1
 #define BPF_UNLOAD 2
-/* Offsets in these records. */
-#define KEY_AT 8 /* the address of a symbol, the number of a group */
+/* Offsets in the records of kernel objects. */
+#define KEY_AT 8 /* address of a symbol, id of a cgroup */
 #define KSYMBOL_FLAGS_AT 22
 #define BPF_TYPE_AT 8
 #define BPF_ID_AT 12
 
 SAME_BY(cut_object_same, struct cut_objects, item[id], struct cut_object, a, b);
 
-/* Closes the gaps that removed objects left. */
+/* Removes the gaps that removed objects have left. */
 static void cut_objects_close_gaps(struct cut_objects *s)
 {
 	size_t n = 0;
@@ -814,7 +819,8 @@ void cut_objects_put(struct cut_objects *s, const struct cut_object *o,
 {
 	cut_objects_remove(s, o->a, o->b, k);
 	if (s->n - s->gone >= CUT_STATE_MAX) {
-		/* Drop the oldest half, so that the next ones are cheap. */
+		/* drop the oldest half at once, so that the next drops are
+		 * cheap */
 		for (uint32_t i = 0; s->n - s->gone > CUT_STATE_MAX / 2; i++) {
 			if (!s->item[i].record)
 				continue;
@@ -851,8 +857,9 @@ void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
 				       out);
 }
 
-/* Code of the kernel that was made at run time, BPF programs, control groups:
- * until they are unloaded. The kernel does not tell when a group is removed. */
+/* Takes kernel code made at run time, BPF programs and control groups, which
+ * are kept until they are unloaded. The kernel does not report the removal of a
+ * cgroup. */
 void cut_objects_take(struct cut_objects kernel[CUT_KERNEL], struct cut_kept *k,
 		      const struct perf_rec *r)
 {

@@ -1,5 +1,5 @@
-/* feature.c - facts about the machine and the events: the feature sections
- * after the records of a file, or the FEATURE records of a pipe. */
+/* feature.c - reads facts about the machine and the events: the feature
+ * sections after the records of a file, or the FEATURE records of a pipe. */
 #include <inttypes.h>
 
 #include "formats/perf/perf.h"
@@ -12,8 +12,8 @@
 #include "stitch/tasks/regs.h"
 #include "stitch/user_mask.h"
 
-/* ---- what simpleperf of Android writes in its own records and feature
- * sections, as comments of its source describe them */
+/* ---- reads simpleperf's own records and feature sections, as comments in
+ * simpleperf's source describe them */
 
 #define TYPE_DEX 3
 
@@ -78,9 +78,9 @@ static int perf_simpleperf_meta(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* Checks the sizes in FILE, whose functions are not used. Passes over files and
- * their functions, which are not used; but their lengths must lead to the end.
- * Later versions added a number of 8 bytes to a file. */
+/* Checks the sizes in FILE, and skips the files and functions in it, which are
+ * not used; their lengths must lead to the end. Later versions added a number
+ * of 8 bytes to a file. */
 static int perf_simpleperf_files(struct perf *p UNUSED, struct bytes *b,
 				 struct err *err)
 {
@@ -128,18 +128,18 @@ enum feature {
 	FEAT_CPU_DOMAIN_INFO = 32,
 	FEAT_E_MACHINE = 33,
 	FEAT_CLN_SIZE = 34,
-	FEAT_SIMPLEPERF = 128, /* from here on simpleperf's own */
+	FEAT_SIMPLEPERF = 128, /* ids from here on are simpleperf's own */
 	FEAT_FILE = FEAT_SIMPLEPERF,
 	FEAT_META_INFO,
 };
 
 #define CMDLINE_MAX 65536
 #define NOTE_SIZE 512
-/* From this version on of /proc/schedstat domains have names. */
+/* Domains have names from this version of /proc/schedstat on. */
 #define DOMAINS_NAMED 17
 
-/* Takes a u32 length and as many bytes, which hold a string and its 0. *out is
- * borrowed from the file. */
+/* Takes a u32 length and as many bytes, which contain a string and its NUL.
+ * *out is borrowed from the file. */
 static int perf_feature_take_string(struct bytes *b, const char **out,
 				    struct err *err)
 {
@@ -213,7 +213,8 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 	return rc;
 }
 
-/* Names each event, found by its ids, or by its position if it has none. */
+/* Sets the name of each event, which is found by its ids, or by its position if
+ * it has none. */
 static int perf_feature_event_desc(struct perf *p, struct bytes *b,
 				   struct err *err)
 {
@@ -235,8 +236,8 @@ static int perf_feature_event_desc(struct perf *p, struct bytes *b,
 				return -1;
 			const struct perf_id *known = perf_id_find(p, id);
 
-			/* perf 4.14 and 4.16 write this record of a pipe in
-			 * front of those that have the ids. */
+			/* perf 4.14 and 4.16 write this record of a pipe before
+			 * those with the ids */
 			if (!known && p->src.info.pipe)
 				continue;
 			if (!known)
@@ -271,8 +272,9 @@ static int perf_feature_e_machine(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* The name is padded to 64 bytes: by 63 at most, or by 64 until perf 4.x, which
- * counted its 0 twice (write_buildid() of tools/perf/util). */
+/* Adds a build-id. The name is padded to 64 bytes: by 63 at most, or by 64
+ * until perf 4.x, which counted its NUL twice (write_buildid() of
+ * tools/perf/util). */
 int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 			      struct err *err)
 {
@@ -326,8 +328,8 @@ static int perf_feature_build_ids(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* ---- BPF programs: struct perf_bpil, of which the offsets in the arrays stand
- * in place of the addresses of struct bpf_prog_info */
+/* ---- BPF programs: struct perf_bpil has offsets in its arrays in place of the
+ * addresses of struct bpf_prog_info */
 
 /* Bits of perf_bpil.arrays, and fields of struct bpf_prog_info. */
 #define BPF_CODE (1u << 0 | 1u << 3 | 1u << 4)
@@ -359,8 +361,8 @@ static uint64_t bpf_hash(const struct jit_code *c)
 	return hash_pair(c->start, c->number ^ c->len);
 }
 
-/* Adds the code of function i of a program, and takes it from what is left of
- * the code. The kernel names it after its tag; that of the first one is the
+/* Adds the code of function i of a program, and removes it from *code. The
+ * kernel names functions after their tags; the tag of the first one is the
  * program's. */
 static int bpf_add_function(struct perf *p, const struct bytes *info,
 			    const struct bytes *data, uint32_t i,
@@ -397,7 +399,8 @@ static int bpf_add_function(struct perf *p, const struct bytes *info,
 	c.bytes = memcpy(arena_take(&p->arena, len), own.pos, len);
 	c.machine = regs_machine(NULL, p->src.info.arch);
 	table_add(&p->by_bpf, bpf_hash(&c), (uint32_t)p->n_bpf);
-	/* records have pointers to it, also those before a later section */
+	/* allocated separately: records have pointers to it, even those before
+	 * a later section */
 	*mem_add(p->bpf, p->n_bpf, p->cap_bpf) =
 		memcpy(arena_take(&p->arena, sizeof(c)), &c, sizeof(c));
 	return 0;
@@ -453,11 +456,11 @@ const struct jit_code *perf_bpf_find(const struct perf *p,
 	return at == TABLE_NONE ? NULL : p->bpf[at];
 }
 
-/* ---- the processor: nothing else depends on it, each becomes a note, as perf
- * report --header-only prints it */
+/* ---- the processor: nothing else uses these facts; each becomes a note, in
+ * the form of perf report --header-only */
 
-/* Takes u32 n and n times the name and the value of what a PMU can do. Appends
- * "NAME=VALUE" of each to the note; what does not fit is left out. */
+/* Takes u32 n and n pairs of name and value, the capabilities of a PMU. Appends
+ * "NAME=VALUE" of each to the note, as far as they fit. */
 static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 {
 	const char *name;
@@ -480,7 +483,7 @@ static int cpu_take_pairs(struct bytes *b, char *note, struct err *err)
 	return 0;
 }
 
-/* A PMU of a virtual machine may tell nothing. */
+/* the PMU of a virtual machine may have no capabilities */
 static void cpu_note_pmu(struct perf *p, const char *pmu, const char *pairs)
 {
 	char note[NOTE_SIZE + 80];
@@ -521,9 +524,9 @@ static int perf_feature_pmu_caps(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* u32 version of /proc/schedstat, u32 a bound for the next; to the end for each
- * CPU u32 cpu, u32 n, and n domains: u32 number, a name since version 17, and
- * the CPUs in it as a mask and as a list. */
+/* Takes u32 version of /proc/schedstat and a u32 that is skipped; then to the
+ * end for each CPU u32 cpu, u32 n, and n domains: u32 number, a name since
+ * version 17, and its CPUs as a mask and as a list. */
 static int perf_feature_cpu_domains(struct perf *p, struct bytes *b,
 				    struct err *err)
 {

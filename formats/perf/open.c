@@ -1,4 +1,4 @@
-/* open.c - the perf.data reader: opens and closes captures. */
+/* open.c - opens and closes perf.data captures, and returns their refs. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -18,9 +18,9 @@
 
 /* ---- the header of a perf.data file: events and sections.
  *
- * If the file is cut inside the header or the events, it cannot be read, as no
- * record can be decoded without them. If it is cut later, the records up to
- * there are used and the missing part is reported. */
+ * If the file ends inside the header or the events, it cannot be read, as no
+ * record can be decoded without them. If it ends later, the records up to there
+ * are used and the missing part is reported. */
 
 #define HEADER_OLD 72
 #define HEADER_NOW 104
@@ -37,7 +37,8 @@ static int perf_header_take_section(struct bytes *b, struct section *s,
 	return bytes_u64(b, &s->off, err) ?: bytes_u64(b, &s->size, err);
 }
 
-/* Sets *out to a section, all of which must be in the file. */
+/* Sets *out to a section, which must be completely in the file. Returns 0, or
+ * -1 and *err. */
 static int perf_header_open_section(struct perf *p, const struct section *s,
 				    const char *what, struct bytes *out,
 				    struct err *err)
@@ -77,9 +78,8 @@ static int perf_header_take_ids(struct perf *p, const struct section *s,
 	return 0;
 }
 
-/* Cuts the attributes to the size that they give for themselves. perf inject of
- * a later version writes its own attr_size around older attributes, and fills
- * up with zeros. */
+/* Cuts the attributes to their own size. perf inject of a later version writes
+ * its attr_size around older attributes, and fills up with zeros. */
 static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
 {
 	uint32_t valid = 0;
@@ -104,7 +104,7 @@ static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
 			    bytes_left(&rest), &why);
 }
 
-/* Takes entries of that size: the attributes, then the section of their ids. */
+/* Reads entries of that size: the attributes, then the section of their ids. */
 static int perf_header_take_attrs(struct perf *p, const struct section *s,
 				  uint64_t size, struct err *err)
 {
@@ -168,11 +168,12 @@ static int perf_header_find_records(struct perf *p, const struct section *data,
 	return 0;
 }
 
-/* perf fills the entry of a section from its offset on. If it cannot write the
- * section (seen of perf 3.5 on i686, and of perf 3.14 on armv7, whose
- * /proc/cpuinfo names no model), no size follows, what comes next has the same
- * offset, and the entry is of the bit or, with that cleared, one too many.
- * more: the entries after it. */
+/* Returns whether perf could not write the section s. perf fills the entry of a
+ * section from its offset on. If it cannot write the section (seen with perf
+ * 3.5 on i686, and with perf 3.14 on armv7, whose /proc/cpuinfo names no
+ * model), no size follows, the next section has the same offset, and the entry
+ * belongs to the bit or, if that was cleared, is one too many. more: the
+ * entries after it. */
 static bool perf_header_is_unwritten(const struct perf *p,
 				     const struct section *s,
 				     const struct bytes *more)
@@ -185,7 +186,8 @@ static bool perf_header_is_unwritten(const struct perf *p,
 			     next.off == s->off));
 }
 
-/* After the records comes one {offset, size} for each bit that is set. */
+/* Reads the features. After the records there is one {offset, size} for each
+ * bit that is set. */
 static void perf_header_read_features(struct perf *p)
 {
 	const struct perf_file *f = &p->file[0];
@@ -216,8 +218,8 @@ static void perf_header_read_features(struct perf *p)
 		last = s.off + s.size;
 		perf_feature_take(p, bit, &feature, 0);
 	}
-	/* perf seeks back in front of a section that it cannot write: a count
-	 * that begins it stays where no other section follows. */
+	/* perf seeks back to the start of a section that it cannot write: its
+	 * count is left there if no other section follows */
 	if (last && f->in.len - last == sizeof(uint32_t))
 		claims_add(&p->claims, last, sizeof(uint32_t));
 	struct bytes more = b;
@@ -228,7 +230,8 @@ static void perf_header_read_features(struct perf *p)
 	claims_add(&p->claims, f->end, bytes_off(&b) - f->end);
 }
 
-/* Reads header, events, then feature sections of the file form. */
+/* Reads header, events and feature sections of a file. Returns 0, or -1 and
+ * *err. */
 static int perf_read_header(struct perf *p, struct err *err)
 {
 	const struct input *in = &p->file[0].in;
@@ -260,7 +263,7 @@ static int perf_read_header(struct perf *p, struct err *err)
 	if (size == HEADER_NOW) {
 		/* perf writes the bitmap as an array of longs, so on big-endian
 		 * machines the order of its bytes depends on the size of a
-		 * long. The bit of HOSTNAME, which is always set, tells which
+		 * long. The bit of HOSTNAME, which is always set, shows which
 		 * size it was. */
 		uint64_t w[4] = { 0 };
 
@@ -277,8 +280,8 @@ static int perf_read_header(struct perf *p, struct err *err)
 	    perf_header_find_records(p, &data, err))
 		return -1;
 	perf_header_read_features(p);
-	/* Compare the tables with the file, which is all there if it was
-	 * finished. */
+	/* Compare the tables with the file, which is complete if the recorder
+	 * finished it. */
 	if (!p->file[0].open_end) {
 		bytes_init(&b, in->data, in->len, in->path, 0, p->swap);
 		claims_check(&p->claims, &p->src, &b, NULL, NULL);
@@ -409,12 +412,13 @@ static int perf_dump_file(struct perf *p, struct perf_file *f,
 		if (!strcmp(perf_type_name(r.type), "UNKNOWN"))
 			text_out_add(&l, "(%" PRIu32 ")", r.type);
 		text_out_add(&l, " size=%u misc=0x%x", r.size, r.misc);
-		/* now, as the next record may free the chunk of a pipe */
+		/* print it now, as the next record may free the chunk of a
+		 * pipe */
 		if (r.type < PR_TOOL)
 			perf_dump_record(p, f, &r, &l);
 		else if (p->stream && perf_tool_take(p, f, &r, err))
 			return -1;
-		/* a name from a capture may hold newlines */
+		/* a name from a capture may have line feeds */
 		for (size_t i = 0; i < l.len; i++)
 			if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
 				text[i] = '?';
@@ -436,13 +440,13 @@ static int perf_dump(struct source *src, source_text_fn *fn, void *arg,
 }
 
 /* The floor comes from FINISHED_ROUND: all records up to the largest time at
- * the end of the round before last are taken to have arrived. perf record
- * usually keeps to that but does not guarantee it, so one round and a slack
- * more are held back than perf holds back. */
+ * the end of the round before last count as arrived. perf record usually keeps
+ * to that but does not guarantee it, so one round and a slack are held back in
+ * addition to what perf holds back. */
 
 #define WINDOW_DEFAULT ((uint64_t)256 << 20)
 
-/* If too many bytes are held, releases the older half of the time range. */
+/* If too many bytes are held, releases the older half of their time range. */
 static void perf_stream_limit_memory(struct perf *p)
 {
 	struct perf_window *w = &p->window;
@@ -476,11 +480,11 @@ static void perf_stream_limit_memory(struct perf *p)
 }
 
 #define PIPE_HEADER 16
-#define FILES_MAX 32767 /* a handle has 15 bits for the file */
+#define FILES_MAX 32767 /* the file's index has 15 bits in a handle */
 #define MAGIC_LE "PERFILE2"
 #define MAGIC_BE "2ELIFREP"
-/* Until Linux 3.3. What follows is the same, but for the byte order, which the
- * magic did not show: perf tells it by the size of what it knows. */
+/* The magic until Linux 3.3. The rest is the same, but the magic did not show
+ * the byte order: perf derives it from a size that it knows. */
 #define MAGIC_OLD "PERFFILE"
 
 static bool perf_has_magic(const void *head, size_t n)
@@ -509,7 +513,8 @@ static int perf_probe(const char *path, const void *head, size_t n)
 	return 0;
 }
 
-/* Checks the magic. The size of the header tells a pipe from a file. */
+/* Checks the magic. The size of the header distinguishes a pipe from a file.
+ * Returns 0, or -1 and *err. */
 static int perf_read_start(struct perf *p, struct err *err)
 {
 	struct perf_file *f = &p->file[0];
@@ -541,7 +546,7 @@ static int perf_read_start(struct perf *p, struct err *err)
 	return 0;
 }
 
-/* Returns N for "data.N", else -1. */
+/* Returns N for "data.N", otherwise -1. */
 static long perf_dir_parse_number(const char *name)
 {
 	char *end;
@@ -556,8 +561,8 @@ static long perf_dir_parse_number(const char *name)
 
 COMPARE_FUNCTION(perf_dir_compare_numbers, long, compare_numbers(*x, *y));
 
-/* Returns the numbers of all data.N in a folder, ascending; the caller frees
- * them. NULL: it cannot be listed. */
+/* Returns the numbers of all data.N in a folder, ascending, for the caller to
+ * free. Returns NULL and *err if the folder cannot be listed. */
 static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 {
 	DIR *d = opendir(dir);
@@ -583,7 +588,7 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 }
 
 /* Opens each non-empty DIR/data.N as a file after file[0]; there may be none.
- */
+ * Returns 0, or -1 and *err. */
 static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
 	size_t n;
@@ -626,7 +631,7 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
 		return input_open(&p->file[0].in, path, p->opts.temp_dir, err);
 	p->src.info.dir = true;
-	/* of perf record --kcore */
+	/* perf record --kcore copies kallsyms */
 	char *names OWNED = mem_printf("%s/kcore_dir/kallsyms", path);
 	p->src.info.kallsyms = p->kallsyms =
 		named_file_load(names, KALLSYMS_MAX, &p->src.info.kallsyms_len);
@@ -780,7 +785,7 @@ static int perf_next(struct source *src, struct ref *ref, struct err *err)
 			info->first_ns = w->first;
 			raise_to(info->last_ns, ref->key);
 		} else if (!info->has_time) {
-			/* the offset, which only grows */
+			/* the key is an offset, which only grows */
 			p->src.floor = ref->key;
 		}
 		return 1;

@@ -1,4 +1,4 @@
-/* record.c - decodes the bytes of a kernel record to a struct record. */
+/* record.c - decodes the bytes of a kernel record into a struct record. */
 #include <endian.h>
 #include <inttypes.h>
 
@@ -7,14 +7,14 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* ---- decodes the bytes of a SAMPLE to a struct record.
+/* ---- decodes the bytes of a SAMPLE.
  *
  * The fields follow each other in the order of the kernel's header file; a
- * field is present if its bit is set in sample_type. Fields that struct record
- * has no member for become extras. STREAM_ID is dropped, as it only names the
- * event again. */
+ * field is present if its bit is set in sample_type. Fields without a member in
+ * struct record become extras. STREAM_ID is dropped, as it only names the event
+ * again. */
 
-/* A callchain entry of this value or more is a mark, not an address. */
+/* A callchain entry of this value or above is a mark, not an address. */
 #define CONTEXT_MIN ((uint64_t)-4095)
 #define CONTEXT_HV ((uint64_t)-32)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -27,14 +27,14 @@
 #define BRANCH_HW_INDEX ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS ((uint64_t)1 << 19)
 
-/* The kind of registers: 1 of 32 bits, 2 of 64; in patches for Linux it became
- * bits, of which 4 announces more registers after these. */
+/* The kind of registers: 1 is 32-bit, 2 is 64-bit; patches for Linux make it
+ * bits, of which 4 means that more registers follow these. */
 #define REGS_KIND_KNOWN 2
 #define REGS_KIND_MAX 0xff
 
 #define READ_KINDS 3 /* value, id, lost */
 
-/* Adds a number, or bytes that stay valid with the record, to p->extra. */
+/* Add a number, or bytes that are valid as long as the record, to p->extra. */
 static void perf_extra_add(struct perf *p, const char *name, uint64_t value)
 {
 	*mem_add(p->extra, p->n_extra, p->cap_extra) =
@@ -49,7 +49,8 @@ static void perf_extra_blob(struct perf *p, const char *name, const void *blob,
 	};
 }
 
-/* Databases are read on other machines: numbers in blobs are little-endian. */
+/* Adds words as a blob. Databases are read on other machines, so numbers in
+ * blobs are little-endian. */
 static void perf_sample_extra_words(struct perf *p, const char *name,
 				    uint64_t *v, size_t n)
 {
@@ -58,7 +59,8 @@ static void perf_sample_extra_words(struct perf *p, const char *name,
 	perf_extra_blob(p, name, v, n * sizeof(*v));
 }
 
-/* Takes n u64s into *v, which has room for *cap and grows. */
+/* Takes n u64s into *v, which has room for *cap and grows. Returns 0, or -1 and
+ * *err. */
 static int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v,
 			  size_t *cap, struct err *err)
 {
@@ -68,7 +70,8 @@ static int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v,
 	return bytes_u64s(b, *v, n, err);
 }
 
-/* Takes n addresses where they lie, or into p->ip. */
+/* Takes n addresses: borrows them from the file if they are aligned and in
+ * order, otherwise copies them to p->ip. */
 static int perf_take_addrs(struct perf *p, struct bytes *b, uint64_t n,
 			   struct addrs *a, struct err *err)
 {
@@ -94,7 +97,7 @@ static int perf_sample_take_extra(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* Returns a name such as "read.3.value", kept as long as the source. */
+/* Returns a name such as "read.3.value", which lives as long as the source. */
 static const char *perf_sample_read_name(struct perf *p, uint64_t member,
 					 uint64_t kind)
 {
@@ -113,8 +116,8 @@ static const char *perf_sample_read_name(struct perf *p, uint64_t member,
 	return p->read_name[at];
 }
 
-/* Adds a value to the members, if its event is known. perf leaves the others
- * out as well. */
+/* Adds a value of a group to p->member if its event is known. perf leaves the
+ * others out as well. */
 static void perf_sample_add_member(struct perf *p, uint64_t id, uint64_t value)
 {
 	const struct perf_id *known = perf_id_find(p, id);
@@ -156,8 +159,8 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 	return 0;
 }
 
-/* Takes the values of a counter, which become extras. Takes READ. What a
- * counter has counted since the last sample is what perf shows as the period
+/* Takes READ, the values of counters, which become extras. What a counter has
+ * counted since the last sample is what perf shows as the period
  * (deliver_sample_value() of perf 7.2). */
 static int perf_sample_read_values(struct perf *p, uint64_t format,
 				   struct bytes *b, struct err *err)
@@ -191,8 +194,8 @@ static int perf_sample_take_values(struct perf *p, const struct perf_attr *a,
 		return -1;
 	s->member = p->member;
 	s->n_member = (uint32_t)p->n_member;
-	/* Linux 6.13 lets groups be inherited; the values are of one task then,
-	 * with the same ids for all. */
+	/* since Linux 6.13 groups can be inherited; the values are of one task
+	 * then, with the same ids for all tasks */
 	s->of_task = a->flags & PA_INHERIT && a->sample_type & PS_TID;
 	return 0;
 }
@@ -254,7 +257,7 @@ static void perf_sample_add_run(struct chain_half *h, const uint64_t *ip,
 }
 
 /* Returns the half that was hit if the chain lacks it, or NULL. Without a mode,
- * as in old files, an address is the kernel's. */
+ * as in old files, the address counts as the kernel's. */
 static struct addrs *perf_sample_missing_half(struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -272,8 +275,7 @@ static struct addrs perf_sample_half(const struct chain_half *h, bool lasts)
 			       .lasts = lasts && h->ip != *h->copy };
 }
 
-/* Takes a callchain: splits the list into halves, and leaves out marks and
- * cookie. */
+/* Takes a callchain: splits the list into halves, without marks and cookie. */
 static int perf_sample_callchain(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
@@ -298,9 +300,9 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 			continue;
 		perf_sample_add_run(now, ip + start, i - start, n);
 		start = i + 1;
-		/* Linux puts the user half last. Behind its mark, a walk along
-		 * a register that is no frame pointer took such a word from the
-		 * stack: it neither begins another half nor asks for one. */
+		/* Linux puts the user half last. A word like a mark after that
+		 * is from a walk along a register that is no frame pointer: it
+		 * neither begins another half nor requests one. */
 		if (s->defer == DEFER_DIRECT)
 			continue;
 		switch (v) {
@@ -324,7 +326,8 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 			rec->flags |= REC_F_GUEST;
 			break;
 		case CONTEXT_DEFERRED:
-			/* if the cookie did not fit, the mark is last */
+			/* if there was no room for the cookie, the mark is
+			 * last */
 			s->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
 			if (i + 1 < n)
 				s->cookie = ip[i + 1];
@@ -361,9 +364,9 @@ static int perf_sample_raw(struct bytes *b, struct rec_sample *s,
 	return 0;
 }
 
-/* Converts the bit-fields of a big-endian machine, which start at the most
- * significant bit. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles
- * 16, type 4, spec 2, new_type 4, priv 3. */
+/* Returns the bit-fields of a branch, which on a big-endian machine start at
+ * the most significant bit, in little-endian order. Widths: mispred, predicted,
+ * in_tx, tx_abort 1 each, cycles 16, type 4, spec 2, new_type 4, priv 3. */
 static uint64_t perf_sample_branch_flags(const struct perf *p, uint64_t x)
 {
 	static const uint8_t width[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
@@ -412,8 +415,9 @@ static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* Returns 1 if the registers are of a kind that has more after the words of
- * the mask: nothing tells where they end, so the rest of the record is lost. */
+/* Takes registers. Returns 0; -1 and *err; or 1 if the kind has more registers
+ * after the words of the mask: their end is unknown, so the rest of the record
+ * is lost. */
 static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 				 size_t *cap, struct regs *out, struct err *err)
 {
@@ -440,8 +444,8 @@ static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 	return 0;
 }
 
-/* Takes a size, as many bytes, and how many of them are valid. After size 0
- * neither follows. */
+/* Takes a stack dump: its size, the bytes, and how many of them are valid.
+ * After size 0 neither follows. */
 static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
 				  struct err *err)
 {
@@ -468,7 +472,7 @@ static int perf_sample_weights(struct perf *p, const struct perf_attr *a,
 
 	if (a->sample_type & PS_WEIGHT)
 		return perf_sample_take_extra(p, b, "weight", err);
-	/* {u32, u16, u16}, which the kernel declares in the reverse order on
+	/* {u32, u16, u16}, which the kernel declares in reverse order on
 	 * big-endian machines */
 	if (p->src.info.big_endian) {
 		if (bytes_u16(b, &w3, err) || bytes_u16(b, &w2, err) ||
@@ -501,10 +505,10 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 
 /* Replaces the user half of a chain by the calls that the processor recorded
  * (--call-graph lbr): the innermost address, then the source of each entry. A
- * half without a USER mark is kept. The innermost address is the sampled one,
- * or, if the kernel was hit, the target of the newest entry. perf 6.1 takes
- * that target always, which is the start of a function; perf 7.2 takes the
- * sampled address always, even one of the kernel. */
+ * half without a USER mark is kept. The innermost address is the sampled one
+ * or, if the kernel was hit, the target of the newest entry. perf 6.1 always
+ * takes that target, which is the start of a function; perf 7.2 always takes
+ * the sampled address, even one of the kernel. */
 static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -519,11 +523,11 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* Makes the half that was hit of the sampled address, if the chain lacks it: it
- * was not asked for (--kernel-callchains, --user-callchains), or the kernel
+/* Makes the half that was hit from the sampled address, if the chain lacks it:
+ * it was not requested (--kernel-callchains, --user-callchains), or the kernel
  * could not take it (a guest). A deferred user half comes later, and that of a
- * stack dump begins with the registers: of a hit in a guest it is the stack of
- * the program that runs the guest, on which the guest's address stands. */
+ * stack dump begins with the registers: for a hit in a guest it is the stack of
+ * the program that runs the guest, on which the guest's address is put. */
 static void perf_sample_add_hit(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -544,8 +548,8 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 		rec->flags |= REC_F_HIT;
 }
 
-/* Takes all from the registers on; of AUX data, which is not decoded, the size.
- * Returns 1 if some of it is lost after registers. */
+/* Takes all fields from the registers on; of AUX data, which is not decoded,
+ * the size. Returns 0; -1 and *err; or 1 if fields after registers are lost. */
 static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct rec_sample *s,
 				 struct err *err)
@@ -592,11 +596,11 @@ static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 			return -1;
 		perf_extra_add(p, "aux_size", aux);
 	}
-	/* Fields of a later version may follow the last known one. */
+	/* fields of a later version may follow the last known one */
 	return t >= PS_UNKNOWN ? 0 : rest_end(b, err);
 }
 
-/* Sets an extra that the sample may have already. */
+/* Sets an extra, which the sample may have already. */
 static void perf_sample_replace_extra(struct perf *p, const char *name,
 				      uint64_t value)
 {
@@ -611,8 +615,9 @@ static void perf_sample_replace_extra(struct perf *p, const char *name,
 /* Takes what perf record --off-cpu puts in RAW since Linux 6.16 (off_cpu_dump()
  * of util/bpf_skel/off_cpu.bpf.c): u32 ids of thread and process; u64 ns off
  * the CPU; a callchain; u64 cgroup. The sample of one long wait is written when
- * another thread leaves the CPU, whose ids, address and cgroup the other fields
- * are. A sum of short waits has no time, and its two ids are exchanged. */
+ * another thread leaves the CPU; the other fields have the ids, address and
+ * cgroup of that thread. A sum of short waits has no time, and its two ids are
+ * swapped. */
 static int perf_sample_off_cpu(struct perf *p, const struct perf_rec *r,
 			       struct record *rec, struct err *err)
 {
@@ -647,16 +652,16 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	uint64_t t = a->sample_type;
 	struct bytes b;
 
-	/* Not a copy of r->b, whose parts were written a moment ago: the
-	 * processor would stall if it copied two of them with one load.
-	 * Measured: 18 ns for each sample. */
+	/* Not a copy of r->b, whose members were just written: the processor
+	 * would stall if it copied two of them with one load. Measured: 18 ns
+	 * for each sample. */
 	bytes_init(&b, r->b.pos, bytes_left(&r->b), r->b.path, r->off,
 		   r->b.swap);
 	rec->kind = REC_SAMPLE;
 	rec->flags |= perf_sample_mode_flags(r->misc);
 	s->event = (uint32_t)(a - p->attr);
 	p->n_extra = 0;
-	/* The fields before READ, whose offsets are in *a. */
+	/* skip the fields before READ, whose offsets are in *a */
 	uint64_t addr = 0;
 
 	if (bytes_skip(&b, a->s_end, err))
@@ -689,8 +694,8 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN)) {
-		/* Makes a chain of the sampled address, which may be 0, for an
-		 * event without callchains. */
+		/* An event without callchains gets a chain of the sampled
+		 * address, which may be 0. */
 		rec->flags |= REC_F_NO_CHAIN;
 		if (a->s_ip) {
 			const bool user = rec->flags & REC_F_USER;
@@ -729,7 +734,8 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* Takes the string at the end of the record, padded to 8 bytes. */
+/* Takes the string at the end of the record, padded to 8 bytes. Returns 0, or
+ * -1 and *err. */
 static int perf_record_take_name(struct bytes *b, const char **out,
 				 struct err *err)
 {
@@ -762,13 +768,14 @@ static int perf_record_take_pids(struct bytes *b, struct record *rec,
 	return bytes_i32(b, &rec->pid, err) ?: bytes_i32(b, &rec->tid, err);
 }
 
-/* Linux since 5.12 (88a16a130933; measured on 6.18) prepares the header of a
- * mapping once for all who record it: who asks for its build-id sets bit 14,
- * and the next ones have it too, above a device and an inode. perf inject adds
- * build-ids where no event asks for them. Returns true if none was asked for,
- * the 24 bytes begin as a device does (12 and 20 bits), and are no build-id:
- * too short, too long, not followed by zeros, or as short as some are and with
- * the minor number of a disk. */
+/* Returns whether the 24 bytes are a device and an inode although bit 14 says
+ * build-id. Linux since 5.12 (88a16a130933; measured on 6.18) prepares the
+ * header of a mapping once for all its recorders: one that asks for the
+ * build-id sets bit 14, and the next ones have it too, above a device and an
+ * inode. perf inject adds build-ids that no event asks for. So it is true if
+ * none was asked for, the bytes begin like a device (12 and 20 bits), and are
+ * no build-id: too short, too long, not followed by zeros, or as short as some
+ * are and with the minor number of a disk. */
 static bool perf_record_is_device(const struct perf *p, const struct bytes *b)
 {
 	struct bytes rest = *b;
@@ -783,7 +790,8 @@ static bool perf_record_is_device(const struct perf *p, const struct bytes *b)
 	       (maj < 16 && min < 4096) || perf_check_build_id(&id, maj, NULL);
 }
 
-/* Takes 24 bytes: a device and an inode, or a build-id. */
+/* Takes 24 bytes: a device and an inode, or a build-id. Returns 0, or -1 and
+ * *err. */
 static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
 					 uint16_t misc, struct record *rec,
 					 struct err *err)
@@ -792,7 +800,7 @@ static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
 	struct bytes id;
 	uint8_t n;
 
-	/* the bytes are of a mapping before it */
+	/* the bytes are those of an earlier mapping */
 	if (misc & PM_BIT12)
 		return bytes_skip(b, 24, err);
 	if (!(misc & PM_BIT14) || perf_record_is_device(p, b))
@@ -832,10 +840,10 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 	if (r->type == PR_MMAP2) {
 		if (perf_record_take_map_identity(p, b, r->misc, rec, err))
 			return -1;
-		/* Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither prot
-		 * nor flags, but the name there. */
-		/* Do the two bytes at pos begin a name? prot has small numbers
-		 * in its lowest byte and 0 in the next, or, from perf inject
+		/* Linux 3.12 to 3.15, and RHEL 7 with 3.10, have no prot and
+		 * flags; the name is in their place. */
+		/* Check whether a name begins at pos. prot has a small number
+		 * in its lowest byte and 0 in the next or, from perf inject
 		 * --jit, a file's mode, whose second byte is 0x81. */
 		unsigned char c[2];
 		if ((bytes_peek(b, 0, c, 2) || c[0] <= ' ' || c[0] > '~' ||
@@ -850,9 +858,9 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 	return perf_record_take_name(b, &m->path, err);
 }
 
-/* With a time, the record counts samples that the processor lost. Without, at
- * the end of the file, it is a total that perf read from the kernel, of one
- * event on one CPU (by ID_INDEX). */
+/* Decodes LOST_SAMPLES. With a time, the record counts samples that the
+ * processor lost. Without, at the end of the file, it is a total that perf read
+ * from the kernel, for one event on one CPU (by ID_INDEX). */
 static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
 				    const struct perf_rec *r, struct bytes *b,
 				    bool untimed, struct record *rec,
@@ -885,7 +893,7 @@ static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* Takes a mark of u64s, in the order of their names. */
+/* Takes a mark that consists of u64s; `names` has their names in order. */
 static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
 				    struct record *rec, const char *mark,
 				    const char *const *names, struct err *err)
@@ -900,8 +908,8 @@ static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
 	return perf_record_set_mark(p, rec, mark);
 }
 
-/* The id names the event as it was opened. stream_id names the copy that a
- * child inherited, which is in no table of ids. */
+/* Decodes THROTTLE. The id names the event as it was opened. stream_id names
+ * the copy that a child inherited, which is in no table of ids. */
 static int perf_record_throttle(struct perf *p, struct bytes *b,
 				struct record *rec, const char *mark,
 				struct err *err)
@@ -972,7 +980,7 @@ static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 	case PR_UNTHROTTLE:
 		return perf_record_throttle(p, b, rec, "unthrottle", err);
 	case PR_READ:
-		/* its values when its thread ended are not used */
+		/* the counter values at the end of its thread are not used */
 		if (perf_record_take_pids(b, rec, err) ||
 		    perf_sample_read_values(p, a->read_format, b, err))
 			return -1;
@@ -1040,14 +1048,14 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	case PR_FORK:
 	case PR_EXIT:
 		rec->kind = r->type == PR_FORK ? REC_FORK : REC_EXIT;
-		/* perf made it up; the file has the maps of the child */
+		/* perf synthesized it; the file has the maps of the child */
 		if (r->type == PR_FORK && (r->misc & PM_BIT13))
 			rec->flags |= REC_F_SYNTH;
 		return bytes_i32(b, &rec->pid, err)
 			       ?: bytes_i32(b, &rec->fork.ppid, err)
 			       ?: bytes_i32(b, &rec->tid, err)
 			       ?: bytes_i32(b, &rec->fork.ptid, err)
-			       ?: bytes_skip(b, 8, err) /* a time */;
+			       ?: bytes_skip(b, 8, err) /* skip a time */;
 	case PR_LOST: {
 		uint64_t id;
 
@@ -1105,7 +1113,8 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	}
 }
 
-/* Takes thread and CPU from the trailer that all records but samples have. */
+/* Takes thread and CPU from the trailer, which all records but samples have.
+ * Returns 0, or -1 and *err. */
 static int perf_record_take_trailer(const struct perf_attr *a,
 				    const struct perf_rec *r, struct bytes *b,
 				    struct record *rec, struct err *err)
@@ -1158,7 +1167,7 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 	const struct perf_attr *a = perf_attr_of_record(p, &r);
 
 	if (!a) {
-		/* otherwise perf_ref_make() reported it */
+		/* otherwise perf_ref_make() has noted it */
 		if (p->same_time)
 			perf_damage_id(p, &r);
 		return 0;

@@ -1,4 +1,5 @@
-/* scan.c - exact time order for captures that can be read twice.
+/* scan.c - returns records in exact time order, for captures that can be read
+ * twice.
  *
  * perf writes one ring buffer after the other, so a file is not sorted, and
  * perf sometimes breaks its own promise about the order (FINISHED_ROUND). The
@@ -12,7 +13,7 @@
 #include "stitch/base/table.h"
 #include "stitch/files/path_files.h"
 
-/* Plain records: recognised by their first bytes, without decoding them. */
+/* Plain records are recognized by their first bytes, and not decoded. */
 
 /* Returns true if the next records of f can be plain. */
 static bool perf_plain_may_be(const struct perf_layout *l,
@@ -21,8 +22,8 @@ static bool perf_plain_may_be(const struct perf_layout *l,
 	return l->samples && f->in.data && !f->skip && !f->z && !f->done;
 }
 
-/* Reads the record at b, without moving it. Returns false if it is not plain,
- * or not all there. */
+/* Reads the record at b without moving b. Returns false if it is not plain, or
+ * incomplete. */
 static bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
 			    struct perf_plain *r)
 {
@@ -42,7 +43,8 @@ static bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
 		return false;
 	if (r->type != PR_SAMPLE)
 		return true;
-	/* Is this sample of a known event? b: what begins with it. */
+	/* Check that the sample has the id of a known event. b: the bytes from
+	 * the sample on. */
 	uint64_t id = 0;
 
 	if (!l->asks || l->s_id + 8u > r->size ||
@@ -56,7 +58,8 @@ static bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
 	return true;
 }
 
-/* Returns how to tell plain records, as long as no event and no id is added. */
+/* Returns how to recognize plain records; valid until an event or an id is
+ * added. */
 static struct perf_layout *perf_layout_of(struct perf *p)
 {
 	const struct perf_attr *first = p->attr;
@@ -79,10 +82,10 @@ static struct perf_layout *perf_layout_of(struct perf *p)
 	return l;
 }
 
-/* Where the name is in a record MMAP2, with its header. */
+/* Offset of the name in a record MMAP2, from the record's header on. */
 #define MAP_NAME 72
 
-/* Keeps a record that perf_scan_next() returns before all others, in file
+/* Keeps a record that perf_scan_next() must return before all others, in file
  * order. */
 static void perf_scan_keep_state(struct perf *p, const struct perf_rec *r,
 				 const struct ref *ref)
@@ -119,7 +122,8 @@ static void perf_scan_lower_floor(struct perf_file *f, uint64_t block,
 	lower_to(f->floor[block], key);
 }
 
-/* perf 7.2 stores the kernel's build-id into its mapping record. */
+/* Takes the kernel's build-id, which perf 7.2 stores in the kernel's mapping
+ * record. */
 static void perf_scan_kernel_id(struct perf *p, const struct perf_rec *r)
 {
 	struct bytes b = r->b;
@@ -137,8 +141,7 @@ static void perf_scan_kernel_id(struct perf *p, const struct perf_rec *r)
 	p->src.info.kernel_id_len = n;
 }
 
-/* Takes the file of a mapping. It is not needed of one that has a build-id of
- * its own. */
+/* Notes the file of a mapping. A mapping with a build-id does not need it. */
 static void perf_scan_map(struct perf *p, const struct perf_rec *r)
 {
 	struct bytes name = r->b;
@@ -161,7 +164,7 @@ static void perf_scan_time(struct perf *p, uint64_t time)
 {
 	struct source_info *info = &p->src.info;
 
-	/* a record of a time that cannot be is damage */
+	/* a record with an impossible time is damage */
 	if (time > INT64_MAX)
 		return;
 	if (!info->first_ns || time < info->first_ns)
@@ -169,9 +172,9 @@ static void perf_scan_time(struct perf *p, uint64_t time)
 	raise_to(info->last_ns, time);
 }
 
-/* What perf_scan_file() does with a record, of a plain one in fewer
- * instructions. Returns false, and takes nothing, if the next one is not plain,
- * or is one of which more than the time matters. */
+/* perf_scan_file() for a plain record, in fewer instructions. Returns false,
+ * and takes nothing, if the next record is not plain, or more than its time
+ * matters. */
 static inline bool perf_scan_pass_plain(struct perf *p, struct perf_file *f)
 {
 	struct perf_layout *l = perf_layout_of(p);
@@ -241,7 +244,7 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 	return got;
 }
 
-/* Sets the floor and selects the file that has it to be read next. */
+/* Sets the floor, and selects the file that it is from to be read next. */
 static void perf_scan_choose_file(struct perf *p)
 {
 	uint64_t floor = UINT64_MAX;
@@ -303,8 +306,8 @@ static void perf_scan_enter_block(struct perf *p, struct perf_file *f,
 	perf_scan_choose_file(p);
 }
 
-/* The same as perf_walk_next() and perf_ref_make() of a plain record. Returns
- * false, and takes nothing, if the next one is not plain. */
+/* perf_walk_next() and perf_ref_make() for a plain record. Returns false, and
+ * takes nothing, if the next record is not plain. */
 static inline bool perf_scan_plain(struct perf *p, struct perf_file *f,
 				   struct ref *ref, bool *far)
 {

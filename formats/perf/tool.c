@@ -1,4 +1,5 @@
-/* tool.c - records that the perf tool writes to describe the capture. */
+/* tool.c - evaluates the records that the perf tool writes to describe the
+ * capture. */
 #include <inttypes.h>
 
 #include "formats/perf/cut_mark.h"
@@ -10,7 +11,7 @@
 
 /* ---- makes the ref of a kernel record: its time, sort class and handle.
  *
- * It also checks whether perf keeps the promise of FINISHED_ROUND. */
+ * It also checks that perf keeps the promise of FINISHED_ROUND. */
 
 bool perf_ref_make(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct ref *ref)
@@ -23,7 +24,7 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 			perf_skip_type(p, r);
 		return false;
 	}
-	/* each record of the kernel is a multiple of 8 bytes */
+	/* kernel records have multiples of 8 bytes */
 	if (r->size % 8) {
 		perf_damage_text(p, r->b.path, "record", r->off, r->size,
 				 "record of type %s is %u bytes, needs a "
@@ -31,7 +32,7 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 				 perf_type_name(r->type), r->size);
 		return false;
 	}
-	/* the event matters only if it decides where the time is */
+	/* the event matters only if it determines the offset of the time */
 	if (!p->same_time) {
 		a = perf_attr_of_record(p, r);
 		if (!a) {
@@ -165,7 +166,8 @@ void perf_round_record(struct perf *p, const struct perf_rec *r,
 }
 
 #define UPDATE_NAME 2
-/* perf makes room for the other contents of the record as well as the name. */
+/* perf reserves space for the record's other contents in addition to the
+ * name. */
 #define UPDATE_PADDING 23
 #define TIME_CONV_MORE 24 /* time_cycles, time_mask, two flags */
 #define AUXTRACE_SIZE 40
@@ -186,7 +188,8 @@ static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 	return rest_end(b, err);
 }
 
-/* The CPU and thread that the event of each id was opened on. */
+/* Reads ID_INDEX: the CPU and thread on which the event of each id was
+ * opened. */
 static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t n, id, idx, cpu, tid;
@@ -204,7 +207,7 @@ static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 		known->cpu = (int32_t)cpu;
 		known->tid = (int32_t)tid;
 	}
-	/* later versions: machine_pid and vcpu for each */
+	/* later versions: machine_pid and vcpu for each id */
 	if (bytes_left(b) == n * 16)
 		return 0;
 	return rest_end(b, err);
@@ -229,7 +232,8 @@ static int perf_tool_event_update(struct perf *p, struct bytes *b,
 	return rest_padding(b, UPDATE_PADDING, err);
 }
 
-/* Where a stream was cut: this is what is before it, or after it. */
+/* Takes the mark of a place where a stream was cut. What precedes or follows it
+ * is missing here. */
 static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 			 struct bytes *b, struct err *err)
 {
@@ -277,7 +281,7 @@ void perf_tool_end(struct perf *p)
 
 	if (!p->is_piece || p->piece_ends)
 		return;
-	/* what is after it may report a loss in it */
+	/* records after it may report a loss inside it */
 	p->src.info.cut_behind = CUT_UNKNOWN;
 	p->src.info.truncated = true;
 	perf_damage_text(
@@ -286,8 +290,8 @@ void perf_tool_end(struct perf *p)
 		"'backstitch follow' was ended before it had stored that");
 }
 
-/* How x86 converts TSC to time, from the kernel's user page. The later fields
- * are for counters with fewer bits (time_cycles, time_mask). */
+/* Reads how x86 converts TSC to time, from the kernel's user page. The later
+ * fields are for counters with fewer bits (time_cycles, time_mask). */
 static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t shift, mult, zero;
@@ -312,7 +316,7 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 	struct err why;
 	int rc = 0;
 
-	/* its header, u32 size, and padding in some versions */
+	/* header, u32 size, and padding in some versions */
 	if (bytes_skip(&b, 12, &why) || rest_padding(&b, 4, &why))
 		perf_damage(p, "record", r->off, r->size, &why);
 	if (perf_walk_payload(p, f, &b, &owned, &why)) {
@@ -349,7 +353,8 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		for (uint64_t i = 0; i < n; i++) {
 			if (bytes_u64(&b, &pid, err) || bytes_skip(&b, 16, err))
 				return -1;
-			/* the map for all threads is one entry, -1 */
+			/* recording all threads gives a map with one entry,
+			 * -1 */
 			p->thread_map |= (int32_t)pid != -1;
 		}
 		return rest_end(&b, err);
@@ -361,7 +366,7 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 
 		if (bytes_u64(&b, &bit, err))
 			return -1;
-		/* a record without payload ends the list of features */
+		/* a record without a payload ends the list of features */
 		if (bytes_left(&b) && bit < 256)
 			perf_feature_take(p, (uint32_t)bit, &b, 7);
 		return 0;
@@ -408,7 +413,8 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 	return 0;
 }
 
-/* Do the ids say that each event was opened on all CPUs and on no thread? */
+/* Returns whether the ids show that each event was opened on all CPUs and on no
+ * thread. */
 static enum tri perf_tool_is_system_wide(const struct perf *p)
 {
 	uint64_t *on OWNED = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
@@ -436,9 +442,9 @@ void perf_tool_finish(struct perf *p)
 {
 	p->src.info.system_wide =
 		p->thread_map ? TRI_NO : perf_tool_is_system_wide(p);
-	/* Are all threads of a recorded process recorded? If perf attached to
-	 * tasks, each event must be inherited; if to CPUs, it must be all of
-	 * them. */
+	/* Set whether all threads of a recorded process are recorded. If perf
+	 * attached to tasks, each event must be inherited; if to CPUs, it must
+	 * be all of them. */
 	bool of_tasks = p->thread_map;
 
 	for (size_t i = 0; i < p->n_id && !of_tasks; i++)
@@ -447,14 +453,14 @@ void perf_tool_finish(struct perf *p)
 		of_tasks = (p->attr[i].flags & PA_INHERIT) != 0;
 	p->src.info.whole_tasks =
 		of_tasks || p->src.info.system_wide == TRI_YES;
-	/* Read from the command line what no record says: filters, groups (a
+	/* Read from the command line what no record has: filters, groups (a
 	 * member counts only while its leader does), cgroups, pauses. Options
 	 * may be abbreviated and combined, as in '-aG x'. Arguments of the
-	 * recorded program are taken for options of perf unless '--' precedes
+	 * recorded program count as options of perf unless '--' precedes
 	 * them. */
 	static const char *const filters[] = { "--fi", "--ex", "--cg",
 					       "--for" };
-	/* these stop the rings while they are read */
+	/* these options stop the rings while they are read */
 	static const char *const stops[] = { "--ov", "--sn", "--sw" };
 	struct source_info *info = &p->src.info;
 	const char *s = info->cmdline;
@@ -482,13 +488,13 @@ void perf_tool_finish(struct perf *p)
 				   strncmp(s, "--switch-e", 10) != 0;
 		s += n + (s[n] == ' ');
 	}
-	/* a command line without any option was not kept whole */
+	/* a command line without any option is incomplete */
 	info->unpaused =
 		info->cmdline && strstr(info->cmdline, " -") && !info->paused &&
 		!stopped &&
 		(!info->version || strcmp(info->version, "backstitch"));
-	/* A tracepoint without a period takes a sample on each hit, and so may
-	 * one with a period. */
+	/* A tracepoint without a period takes a sample on each hit; with a
+	 * period it may. */
 	for (size_t i = 0; i < p->n_attr; i++) {
 		const struct perf_attr *a = &p->attr[i];
 

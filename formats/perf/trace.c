@@ -1,4 +1,5 @@
-/* trace.c - tracing data of a perf capture: the formats of tracepoints. */
+/* trace.c - reads the tracing data of a perf capture: the formats of
+ * tracepoints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static int perf_trace_skip_file(struct bytes *b, struct err *err)
 		       ?: bytes_skip(b, n, err);
 }
 
-/* Takes one format, and keeps it if samples of it are recorded. Formats of
- * ftrace itself, which no event of perf has, come with system NULL. */
+/* Takes one format, and keeps it if the capture has samples of it. system is
+ * NULL for formats of ftrace itself, which no event of perf uses. */
 static int perf_trace_take_format(struct perf *p, const char *system,
 				  struct bytes *b, struct err *err)
 {
@@ -52,8 +53,8 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	return 0;
 }
 
-/* Puts the strings of the kernel after the formats that print some by their
- * addresses: so they are in a database as well. */
+/* Appends the strings of the kernel to formats that print some by address, so
+ * that a database has them too. */
 static void perf_trace_take_strings(struct perf *p, const struct bytes *strings)
 {
 	const size_t n = bytes_left(strings);
@@ -76,8 +77,8 @@ static void perf_trace_take_strings(struct perf *p, const struct bytes *strings)
 	}
 }
 
-/* kallsyms, strings of the kernel, and since version 0.6 names of threads. What
- * is not used has lengths that must lead to the end. */
+/* Reads kallsyms, strings of the kernel, and since version 0.6 names of
+ * threads. Parts that are not used must have lengths that lead to the end. */
 static int perf_trace_take_tail(struct perf *p, struct bytes *b,
 				const char *version, struct err *err)
 {

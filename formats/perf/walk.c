@@ -1,7 +1,7 @@
 /* walk.c - finds the records in the bytes of a file, in file order.
  *
- * Records are in the file itself or inside compressed records. No mark tells
- * where a record starts, so a wrong size ends the walk. */
+ * Records are in the file itself or inside compressed records. There is no mark
+ * at the start of a record, so a wrong size ends the walk. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 
-/* ---- the decoder of the zstd stream that compressed records are */
+/* ---- decodes the zstd stream of compressed records */
 
-#define BLOCK_HEAD 3 /* of zstd's format */
+#define BLOCK_HEAD 3 /* of zstd's format, in bytes */
 
 const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out)
 {
@@ -27,7 +27,8 @@ const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out)
 
 		if (ZSTD_isError(rc))
 			return ZSTD_getErrorName(rc);
-		/* after the end of a frame, the decoder would begin another */
+		/* after the end of a frame, the decoder would begin another
+		 * one */
 		if (out->pos == had && z->in.pos == at)
 			break;
 		z->wants = rc;
@@ -46,16 +47,16 @@ bool zstd_stream_is_open(const struct zstd_stream *z)
  * one for each ref to a record in it. A handle is the top bit, the chunk's id
  * and the offset of the record in the chunk.
  *
- * Chunks beyond the memory there is are in a temporary file, which is mapped:
- * records of one time wait for each other, and 88 KB of compressed ones can be
- * gigabytes. */
+ * Chunks beyond the memory limit are in a temporary file, which is mapped:
+ * records of one time wait for each other, and 88 KB of compressed ones can
+ * become gigabytes. */
 
 #define HANDLE_CHUNK ((uint64_t)1 << 63)
 #define MEMORY_DEFAULT ((uint64_t)256 << 20)
-/* A multiple of all sizes of pages. */
+/* A multiple of all page sizes. */
 #define SPILL_UNIT ((size_t)64 << 10)
 
-/* Gives the chunk memory in the file. Returns false if that cannot be. */
+/* Allocates the chunk's memory in the file. Returns false on failure. */
 static bool perf_chunk_spill(struct perf *p, struct perf_chunk *c, size_t cap)
 {
 	const char *dir = p->opts.temp_dir ? p->opts.temp_dir : "/tmp";
@@ -66,7 +67,8 @@ static bool perf_chunk_spill(struct perf *p, struct perf_chunk *c, size_t cap)
 		p->spill = fd < 0 ? -1 : fd + 1;
 	}
 	cap = (cap + SPILL_UNIT - 1) / SPILL_UNIT * SPILL_UNIT;
-	/* a full disk would be a signal when the memory is written */
+	/* without it, a write to the mapping on a full disk would be a
+	 * signal */
 	if (fd < 0 || posix_fallocate(fd, (off_t)p->spill_end, (off_t)cap))
 		return false;
 	void *data = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
@@ -102,7 +104,7 @@ struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 {
 	struct perf_chunk *c = mem_new(1, sizeof(*c));
 
-	/* A pipe is first released in time order as far as that goes. */
+	/* the window of a pipe releases records in time order before that */
 	uint64_t limit =
 		p->opts.memory_bytes ? p->opts.memory_bytes : MEMORY_DEFAULT;
 	bool pipe = p->n_file && p->file[0].window;
@@ -142,8 +144,8 @@ void perf_chunk_put(struct perf *p, struct perf_chunk *c)
 		return;
 	p->chunk[c->id - p->chunk_base] = NULL;
 	perf_chunk_free(p, c);
-	/* Drop the ids of freed chunks from the front of the list; but move it
-	 * only if that halves it, so that it is cheap on average. */
+	/* Remove the ids of freed chunks from the front of the list; move it
+	 * only if that halves it, so that this is cheap on average. */
 	while (gone < p->n_chunk && !p->chunk[gone])
 		gone++;
 	if (gone * 2 < p->n_chunk)
@@ -177,7 +179,7 @@ void perf_chunk_release(struct perf *p)
 
 struct perf_z {
 	struct zstd_stream stream;
-	struct perf_chunk *holds; /* has the input; NULL: the file has it */
+	struct perf_chunk *holds; /* contains the input; NULL: the file does */
 	uint64_t off;
 	bool more, dead;
 };
@@ -212,7 +214,7 @@ static void perf_z_feed(struct perf *p, struct perf_file *f,
 		return;
 	}
 	if (z->dead) {
-		/* zstd needs the earlier data to decompress the later */
+		/* zstd cannot decompress later data without the earlier */
 		perf_damage_text(
 			p, f->in.path, "compressed", r->off, r->size,
 			"compressed data follows damaged compressed data");
@@ -242,16 +244,15 @@ static size_t perf_z_rest(const struct perf_file *f)
 	return f->plain ? f->plain->len - f->plain_at : 0;
 }
 
-/* Decompresses the next bytes into f->plain. Returns false if no input is
- * left. */
+/* Decompresses more bytes into f->plain. Returns false if no input is left. */
 static bool perf_z_more(struct perf *p, struct perf_file *f)
 {
 	struct perf_z *z = f->z;
 
 	if (!z || !z->more)
 		return false;
-	/* Start a chunk with the bytes of the last one that are not walked yet.
-	 */
+	/* Start a chunk with the bytes of the old one that are not walked
+	 * yet. */
 	struct perf_chunk *old = f->plain;
 	size_t rest = perf_z_rest(f);
 	struct perf_chunk *c =
@@ -276,7 +277,7 @@ static bool perf_z_more(struct perf *p, struct perf_file *f)
 		perf_z_fail(p, f, why);
 		return true;
 	}
-	/* if the chunk is full, the decoder may still hold output */
+	/* if the chunk is full, the decoder may hold more output */
 	if (out.pos < out.size)
 		perf_z_end_input(p, z);
 	return true;
@@ -330,8 +331,8 @@ void perf_walk_end(struct perf *p, struct perf_file *f)
 	f->window = NULL;
 }
 
-/* Reads until f->raw has n bytes or the file ends. Returns -1 on a read
- * error. */
+/* Reads until f->raw has n bytes or the file ends. Returns 0, or -1 and *err on
+ * a read error. */
 static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
 				 struct err *err)
 {
@@ -340,7 +341,7 @@ static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
 	size_t used = f->window->len - bytes_left(&f->raw);
 
 	if (f->window->cap - used < n) {
-		/* Replace the window by one with room for n bytes, which begins
+		/* Replace the window by one with room for n bytes, which starts
 		 * with the bytes that are not walked yet. */
 		struct perf_chunk *old = f->window;
 		size_t have = bytes_left(&f->raw);
@@ -381,8 +382,8 @@ static void perf_walk_report_cut(struct perf *p, struct perf_file *f,
 			 left, needs);
 }
 
-/* Reports that the rest of the file cannot be read: only the size of a record
- * tells where the next one is. */
+/* Notes that the rest of the file cannot be read: only the size of a record
+ * leads to the next one. */
 static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 				      uint64_t off, uint16_t size,
 				      uint64_t left)
@@ -393,8 +394,8 @@ static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 			 size, left);
 }
 
-/* Cuts a record of simpleperf above 64 KiB to its header, and returns how many
- * bytes follow that. */
+/* Cuts a simpleperf record above 64 KiB to its header, and returns how many
+ * bytes follow the header. */
 static inline uint64_t perf_walk_cut_long(struct perf_rec *r)
 {
 	uint64_t size = (uint64_t)r->misc << 16 | r->size;
@@ -406,7 +407,7 @@ static inline uint64_t perf_walk_cut_long(struct perf_rec *r)
 }
 
 /* Skips the payload that follows AUXTRACE, TRACING_DATA or a header that was
- * cut. */
+ * cut. Returns 0, or -1 and *err. */
 static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 				  struct err *err)
 {
@@ -435,8 +436,8 @@ static inline void perf_walk_take_header(const struct bytes *b,
 	bytes_peek_u16(b, 6, &r->size);
 }
 
-/* Returns 1 and a record of the file itself, 0 at its end, -1 on a read
- * error. */
+/* Returns 1 and a record of the file itself; 0 at its end; -1 and *err on a
+ * read error. */
 static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 			      struct perf_rec *r, struct err *err)
 {
@@ -490,7 +491,7 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	return 1;
 }
 
-/* Returns 1 and a decompressed record, 0 if more must be decompressed
+/* Returns 1 and a decompressed record, or 0 if more must be decompressed
  * first. */
 static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
 				   struct perf_rec *r)
@@ -519,7 +520,8 @@ static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
 	return 1;
 }
 
-/* At the end of the file: reports a record cut inside the compressed data. */
+/* At the end of the file, notes as damage a record that is incomplete in the
+ * compressed data. */
 static void perf_walk_report_rest(struct perf *p, struct perf_file *f)
 {
 	size_t rest = perf_z_rest(f);
@@ -586,7 +588,7 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 			      "payload of %" PRIu64 " bytes is over the limit",
 			      n);
 	if (!f->window) {
-		/* if it is cut, perf_walk_skip_payload() reports that */
+		/* if it is cut, perf_walk_skip_payload() notes that */
 		if (n > bytes_left(&f->raw))
 			n = bytes_left(&f->raw);
 		bytes_take(&f->raw, n, out, NULL);

@@ -1,10 +1,10 @@
-/* open.c - the reader of perf's text ('perf script') and of folded stacks
- * ("outer;inner 12", as stackcollapse, bpftrace, async-profiler and dtrace's
- * scripts write them).
+/* open.c - reads perf's text ('perf script') and folded stacks ("outer;inner
+ * 12", as stackcollapse, bpftrace, async-profiler and dtrace's scripts write
+ * them).
  *
- * The text is mapped. next() finds where samples begin and end, decode() takes
- * their lines apart. Frames have the names of the text, and no mapping:
- * nothing else is known of them. */
+ * The text is mapped. next() finds where samples begin and end, decode() parses
+ * their lines. Frames have the names of the text and no mapping, as the text
+ * has nothing else. */
 #include "formats/ptext/ptext.h"
 
 #include <ctype.h>
@@ -20,21 +20,22 @@
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
-/* ---- the lines of a text of 'perf script', and of folded stacks. What a line
- * is made into is borrowed from it.
+/* ---- parses the lines of a text of 'perf script', and of folded stacks. The
+ * results are borrowed from the line.
  *
- * perf 3.x to 7.x print the fields of a sample in one order, of which each may
- * be left out by -F (tools/perf/builtin-script.c, print_sample_start()). The
- * name of the thread comes first and may have blanks and digits: it ends where
- * all that follows has that form, and what has a thread, a CPU or a time is
- * preferred to what has none. */
+ * perf 3.x to 7.x print the fields of a sample in one order; -F may leave out
+ * each of them (tools/perf/builtin-script.c, print_sample_start()). The name of
+ * the thread comes first and may have blanks and digits: it ends where the
+ * whole rest has the form of the other fields, and a rest with a thread, a CPU
+ * or a time is preferred to one without. */
 
 /* The first line of a sample: "comm pid/tid [cpu] time: period event: text",
  * each of which may be missing. */
 struct ptext_head {
 	struct scan comm, event;
-	struct scan text; /* after the event: of a tracepoint, or an address */
-	int32_t pid, tid, cpu; /* -1: not known */
+	struct scan text; /* what follows the event: a tracepoint's text, or an
+			     address */
+	int32_t pid, tid, cpu; /* -1: unknown */
 	bool timed, has_period;
 	uint64_t time, period;
 };
@@ -42,16 +43,17 @@ struct ptext_head {
 /* A line of a callchain: "ip symbol+off (path)". */
 struct ptext_frame {
 	uint64_t ip;
-	struct scan rest; /* all after the address */
+	struct scan rest; /* the text after the address */
 	struct scan symbol, path;
 	uint64_t off;
-	bool inlined; /* the path is that of the next frame that is not */
+	bool inlined; /* its path is that of the next frame that is not inlined
+		       */
 };
 
 #define NS_DIGITS 9
 #define ADDRESS_WIDTH 17
 
-/* How much of a head must be there. */
+/* How much of a head a line must have. */
 enum ptext_surety {
 	PTEXT_THREAD, /* a thread, and something after it */
 	PTEXT_MOMENT, /* a CPU or a time */
@@ -63,7 +65,7 @@ static bool ptext_ends(struct scan s)
 	return !s.n || scan_is_blank(*s.p);
 }
 
-/* Moves *s to t, if what was taken ends there. */
+/* Moves *s to t and returns true, if a field ends at t. */
 static bool ptext_moves(struct scan *s, struct scan t)
 {
 	if (ptext_ends(t))
@@ -77,7 +79,7 @@ static bool ptext_take_id(struct scan *s, int32_t *id)
 	return scan_take(s, "-1") || scan_i32(s, id);
 }
 
-/* "12", or "12/34" */
+/* Takes "12" or "12/34". */
 static bool ptext_take_thread(struct scan *s, struct ptext_head *h)
 {
 	struct scan t = *s;
@@ -100,7 +102,7 @@ static bool ptext_take_cpu(struct scan *s, int32_t *cpu)
 	       ptext_moves(s, t);
 }
 
-/* "12.345678:", with up to 9 digits of a second */
+/* Takes "12.345678:", with up to 9 digits of a second. */
 static bool ptext_take_time(struct scan *s, uint64_t *time)
 {
 	struct scan t = *s;
@@ -120,8 +122,8 @@ static bool ptext_take_time(struct scan *s, uint64_t *time)
 	       *time <= INT64_MAX && ptext_moves(s, t);
 }
 
-/* -F tod: "2026-11-25 22:59:21.267447" of the recorder's time zone, or
- * "disabled". */
+/* Skips what -F tod prints: "2026-11-25 22:59:21.267447" in the recorder's time
+ * zone, or "disabled". */
 static void ptext_skip_day(struct scan *s)
 {
 	static const char form[] = "dddd-dd-dd dd:dd:dd.";
@@ -139,7 +141,7 @@ static void ptext_skip_day(struct scan *s)
 	scan_blanks(s);
 }
 
-/* A number of hits, if the event follows. */
+/* Takes a number of hits, if an event follows it. */
 static void ptext_take_period(struct scan *s, struct ptext_head *h)
 {
 	struct scan t = *s;
@@ -166,8 +168,8 @@ static size_t ptext_find_branch(struct scan s)
 	return at;
 }
 
-/* Returns whether a line starts no sample: it is what -F insn, insnlen or
- * brstack prints after the frames of one. */
+/* Returns whether a line belongs to the sample before it: -F insn, insnlen and
+ * brstack print such lines after the frames. */
 static bool ptext_is_more(struct scan s)
 {
 	scan_blanks(&s);
@@ -189,7 +191,7 @@ static bool ptext_take_frame(struct scan s, struct ptext_frame *out)
 	return true;
 }
 
-/* The head from the thread on. */
+/* Takes a head from the thread on. Returns false if the text does not fit. */
 static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 			    struct ptext_head *h)
 {
@@ -240,7 +242,7 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 	scan_blanks(&s);
 	scan_trim(&s);
 	h->text = s;
-	/* -F brstack, after the address, is no part of its place */
+	/* what -F brstack prints after the address is not part of its place */
 	const size_t branch = ptext_find_branch(s);
 
 	h->text.n = branch;
@@ -249,7 +251,7 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 
 	if (!h->event.n && s.n && branch && !ptext_take_frame(s, &f))
 		return false;
-	/* addresses have 16 columns, and are of no other number */
+	/* addresses have 16 columns, and no other number has so many */
 	const bool address = !h->event.n && branch &&
 			     s.p + scan_token(s).n >= after + ADDRESS_WIDTH;
 
@@ -259,7 +261,8 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 				      : h->event.n || (thread && !s.n);
 }
 
-/* chain: a frame follows, so that a thread or an event is enough. */
+/* Takes the head of a sample. chain: a frame follows, so that a thread or an
+ * event is enough. */
 static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 {
 	if (s.n && s.p[s.n - 1] == '\r')
@@ -277,12 +280,12 @@ static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 }
 
 /* Takes a record of perf itself, as --show-task-events, --show-mmap-events and
- * their like print it. *lost: how many records it says are lost, 0: it is no
- * record of a loss. */
+ * the like print it. Sets *lost to the number of records lost; 0: it is not
+ * about a loss. Returns false if the line is no such record. */
 static bool ptext_take_record(struct scan s, struct ptext_head *out,
 			      uint64_t *lost)
 {
-	/* few lines have its letter O */
+	/* fast path: few lines have an 'O' */
 	const size_t at = scan_find_char(s, 'O') < s.n
 				  ? scan_find(s, "PERF_RECORD_")
 				  : s.n;
@@ -292,7 +295,7 @@ static bool ptext_take_record(struct scan s, struct ptext_head *out,
 	*out = (struct ptext_head){ .pid = -1, .tid = -1, .cpu = -1 };
 	*lost = 0;
 	scan_trim(&head);
-	/* the text of an event may have the word, too */
+	/* the text of an event may contain this word too */
 	if (at == s.n || (head.n && (!ptext_take_head(head, true, out) ||
 				     out->event.n || out->text.n)))
 		return false;
@@ -303,8 +306,8 @@ static bool ptext_take_record(struct scan s, struct ptext_head *out,
 	return true;
 }
 
-/* Moves the end of s in front of the " (" that opens its last bracket, which
- * may have others in it: "f(int) (/tmp/x (deleted))". */
+/* Takes the last bracket from the end of s, with the brackets inside it:
+ * "f(int) (/tmp/x (deleted))". Returns false if there is none. */
 static bool ptext_take_bracket(struct scan *s, struct scan *in)
 {
 	size_t depth = 0;
@@ -326,7 +329,8 @@ static bool ptext_take_bracket(struct scan *s, struct scan *in)
 	return false;
 }
 
-/* Moves the end of s in front of "+0x12". */
+/* Takes "+0x12" from the end of s and returns the number; 0 if there is
+ * none. */
 static uint64_t ptext_take_off(struct scan *s)
 {
 	size_t at = s->n;
@@ -342,7 +346,7 @@ static uint64_t ptext_take_off(struct scan *s)
 	return off;
 }
 
-/* Takes what follows the address apart. */
+/* Splits what follows the address into symbol, offset and path. */
 static void ptext_take_place(struct ptext_frame *f)
 {
 	f->symbol = f->rest;
@@ -357,14 +361,14 @@ static void ptext_take_place(struct ptext_frame *f)
 	f->off = ptext_take_off(&f->symbol);
 }
 
-/* Whether the file of a frame is the kernel's, or a module. */
+/* Returns whether the file of a frame is the kernel or a module. */
 static bool ptext_is_kernel(struct scan path)
 {
 	static const char others[] =
 		"[vdso] [vsyscall] [heap] [stack] [uprobes]";
 	size_t n = 1;
 
-	/* "[ext4]", but neither "[anon:x]" nor what no module is called */
+	/* "[ext4]", but not "[anon:x]" or other names that no module has */
 	while (n < path.n && (scan_is_word(path.p[n]) || path.p[n] == '-'))
 		n++;
 	if (n > 1 && *path.p == '[' && scan_is(scan_tail(path, n), "]"))
@@ -377,7 +381,7 @@ static bool ptext_is_kernel(struct scan path)
 	       scan_is(path, "/proc/kcore");
 }
 
-/* "outer;inner 12" */
+/* Takes "outer;inner 12". Returns false if the line is not of this form. */
 static bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n)
 {
 	size_t at;
@@ -397,43 +401,45 @@ static bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n)
 	return stack->n > 0 && *n <= INT64_MAX;
 }
 
-/* Lines to look at before a text is accepted. */
+/* How many lines are looked at before a text is accepted. */
 #define LOOK_LINES 200
 #define NAME_MOST 4096u
 #define KERNEL_HALF ((uint64_t)1 << 63)
-/* In handles, which are offsets: the name of the thread, not the sample. */
+/* In handles, which are offsets: the ref is of the thread's name, not of the
+ * sample. */
 #define HANDLE_COMM ((uint64_t)1 << 63)
-/* A line that says how many records were lost. */
+/* In handles: the line is about lost records. */
 #define HANDLE_LOST ((uint64_t)1 << 62)
 #define FRAMES_MOST 65536u
-/* Samples that next() keeps for decode(): order reads 2,048 refs at a time, and
- * the text is no longer in the cache of the processor then. */
+/* How many samples next() keeps for decode(): order reads 2,048 refs at a time,
+ * and by then the text is no longer in the processor's cache. */
 #define READY_MOST 4096
-/* Frames of stacks that are kept for the samples with the same lines: 64 MB. */
+/* How many frames of stacks are kept for samples with the same lines: 64 MB. */
 #define KEPT_MOST ((size_t)4 << 20)
 
-/* What frames with one text are. */
+/* The meaning of frames with this text. */
 struct ptext_place {
-	const char *rest; /* n bytes, of the mapped text */
+	const char *rest; /* n bytes in the mapped text */
 	size_t n;
-	uint32_t outer; /* the place, plus 1, that it is inlined into; or 0 */
-	bool kernel;	/* by its path */
-	const struct place *place; /* NULL: nothing is known */
+	uint32_t outer; /* index + 1 of the place that it is inlined into; or 0
+			 */
+	bool kernel;	/* the path is the kernel's or a module's */
+	const struct place *place; /* NULL: only the address is known */
 };
 
-/* A stack whose lines are these: n of the frames that are kept, the first kern
- * of them in the kernel. */
+/* A stack with these lines: n of the kept frames, the first kern of which are
+ * in the kernel. */
 struct ptext_stack {
-	const char *text; /* n_text bytes, of the mapped text */
+	const char *text; /* n_text bytes in the mapped text */
 	size_t n_text, first, n, kern;
-	uint64_t hash; /* of the text; 0: it is not kept */
+	uint64_t hash; /* of the text; 0: the stack is not kept */
 };
 
-/* What is known of the sample whose first line this is. */
+/* The sample whose first line this is, as next() parsed it. */
 struct ptext_ready {
 	const char *line;
 	struct ptext_head head;
-	uint32_t stack; /* TABLE_NONE: decode() finds it */
+	uint32_t stack; /* TABLE_NONE: decode() has to find it */
 };
 
 struct ptext {
@@ -441,24 +447,24 @@ struct ptext {
 	struct source_opts opts;
 	struct input in;
 	bool folded, deltas;
-	uint64_t sum; /* of the differences */
-	uint64_t pos; /* in the text */
+	uint64_t sum; /* sum of the differences of --deltatime */
+	uint64_t pos; /* offset in the text */
 	struct near_time near;
 	struct event_def *event;
 	size_t n_event, cap_event;
 	struct table by_name, places, threads, stacks;
 	struct ptext_place *place;
 	size_t n_place, cap_place;
-	uint64_t *comm; /* hashes of the threads' last names */
+	uint64_t *comm; /* by thread: hash of its last name */
 	size_t n_comm, cap_comm;
-	struct ref due[2]; /* a name, and the sample */
+	struct ref due[2]; /* refs of a name and of a sample, to return */
 	size_t n_due, due_pos;
 	uint64_t seq;
-	struct ptext_ready ready[READY_MOST]; /* by seq */
+	struct ptext_ready ready[READY_MOST]; /* by seq modulo READY_MOST */
 	struct ptext_stack *stack;
 	size_t n_stack, cap_stack;
-	/* the addresses and places of the frames that are kept, and behind
-	 * them, with their texts, those of the last decode() */
+	/* The addresses and places of the kept frames, followed by those of the
+	 * last decode(), which also have their texts in `rest`. */
 	uint64_t *ip;
 	const struct place **at;
 	struct scan *rest;
@@ -479,14 +485,15 @@ static struct ptext *ptext_of(struct source *src)
 	return (struct ptext *)src;
 }
 
-/* Whether frames follow, or the empty line after a sample without any, which
- * has nothing but its thread with -F comm,tid,ip. */
+/* Returns whether the head ends the sample's first line: a frame follows, or
+ * the empty line after a sample without frames, which has only its thread with
+ * -F comm,tid,ip. */
 static bool ptext_ends_here(struct scan s)
 {
 	return s.n && (*s.p == '\t' || *s.p == '\n');
 }
 
-/* Whether a line belongs to the sample in front of it. */
+/* Returns whether a line belongs to the sample before it. */
 static bool ptext_goes_on(struct scan line)
 {
 	struct ptext_head h;
@@ -498,9 +505,9 @@ static bool ptext_goes_on(struct scan line)
 		 !ptext_take_record(line, &h, &lost)));
 }
 
-/* Returns how sure it is by the first lines that a text is one of samples, or
- * of folded stacks; 0 if more are something else, or all have two numbers, as
- * of a comparison. Skips a last line without a line feed. */
+/* Returns how sure it is, by the first lines, that a text has samples or folded
+ * stacks; 0 if more lines are something else, or all have two numbers, as in a
+ * comparison. Skips a last line without a line feed. */
 static int ptext_recognise(struct scan s, bool folded)
 {
 	unsigned int is = 0, other = 0, frames = 0, twice = 0;
@@ -522,7 +529,7 @@ static int ptext_recognise(struct scan s, bool folded)
 		if (!line.n || *line.p == '#')
 			continue;
 		i++;
-		/* a frame, its source line, or what else is of the sample */
+		/* a frame, its source line, or another line of the sample */
 		if (within && ptext_goes_on(line)) {
 			const bool tab = *line.p == '\t';
 			const bool frame = tab && ptext_take_frame(line, &f);
@@ -548,7 +555,8 @@ static int ptext_recognise(struct scan s, bool folded)
 			other++;
 		}
 	}
-	/* with frames it is no text of ftrace, which a head may be one of */
+	/* without frames it may be a text of ftrace, whose lines can look like
+	 * heads */
 	if ((folded && !joined) || other > is || twice == is)
 		return 0;
 	return frames ? 70 : 40;
@@ -558,7 +566,8 @@ static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
 {
 	const struct scan s = scan_of(head, n);
 
-	/* the header of a large machine has more bytes than are looked at */
+	/* the header of a large machine is larger than the bytes that are
+	 * looked at */
 	return ptext_recognise(s, false)
 		       ?: ptext_recognise(s, true)
 		       ?: scan_starts(s, "# ========\n# captured on") * 20;
@@ -567,7 +576,8 @@ static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
 SAME_FUNCTION(ptext_event_same, struct ptext, event[id], struct scan,
 	      scan_is(*y, x->name));
 
-/* An event has a callchain if its first sample has one. */
+/* Returns the index of an event, which is added if it is new. It has callchains
+ * if its first sample has one. */
 static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
 			    bool chain)
 {
@@ -606,7 +616,7 @@ SAME_FUNCTION(ptext_place_same, struct ptext, place[id], struct ptext_place,
 	      x->outer == y->outer && x->n == y->n &&
 		      !memcmp(x->rest, y->rest, x->n));
 
-/* Returns the place of frames with this text, plus 1. */
+/* Returns the index + 1 of the place of frames with this text. */
 static uint32_t ptext_place_of(struct ptext *p, struct scan rest,
 			       uint32_t outer)
 {
@@ -639,7 +649,7 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan rest,
 		is.path = arena_strndup(&p->arena, f.path.p, f.path.n);
 	else if (outer && p->place[outer - 1].place)
 		is.path = p->place[outer - 1].place->path;
-	/* of a function without a name the file is known */
+	/* for a function without a name, only the file is known */
 	if (is.symbol && !strcmp(is.symbol, "[unknown]"))
 		is.symbol = is.path ? "" : NULL;
 	if (is.symbol) {
@@ -654,7 +664,7 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan rest,
 	return id + 1;
 }
 
-/* Adds a frame to the n of a sample. */
+/* Stores frame n of a sample. */
 static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan rest)
 {
 	mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
@@ -663,7 +673,7 @@ static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan rest)
 	p->rest[n] = rest;
 }
 
-/* Adds the frames of a sample, the lines from s on. Returns their number. */
+/* Stores the frames of a sample, the lines from s on. Returns their number. */
 static size_t ptext_take_frames(struct ptext *p, struct scan s)
 {
 	struct ptext_frame f;
@@ -674,16 +684,17 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 
 		if (!ptext_goes_on(line))
 			break;
-		/* others are the source lines of -F srcline */
+		/* other lines are the source lines of -F srcline */
 		if (ptext_take_frame(line, &f) && n < FRAMES_MOST)
 			ptext_push(p, n++, f.ip, f.rest);
 	}
 	return n;
 }
 
-/* The address of an event without callchains, after its text, or alone: the
- * last of a line, since -F addr, data_src and weight print theirs in front of
- * it, and phys_addr a number after its file. */
+/* Stores the address of an event without callchains as a frame, and returns 1;
+ * 0 if there is none. It is after the event's text, or alone: the last one of a
+ * line, since -F addr, data_src and weight print theirs before it, and
+ * phys_addr a number after its file. */
 static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 {
 	struct ptext_frame is = { .ip = 0 };
@@ -718,7 +729,8 @@ static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 SAME_FUNCTION(ptext_stack_same, struct ptext, stack[id], struct ptext_stack,
 	      x->n_text == y->n_text && !memcmp(x->text, y->text, x->n_text));
 
-/* Gives each of n frames its place, and finds how many are of the kernel. */
+/* Sets the place of each of n frames. Returns how many of them are in the
+ * kernel. */
 static size_t ptext_set_places(struct ptext *p, size_t n)
 {
 	uint32_t outer = 0;
@@ -729,7 +741,8 @@ static size_t ptext_set_places(struct ptext *p, size_t n)
 	for (size_t i = n; i-- > 0;) {
 		const struct scan rest = p->rest[i];
 		const uint64_t *ip = p->ip + p->n_kept + i;
-		/* into the next one, if that has its address */
+		/* it is inlined into the next frame if that has the same
+		 * address */
 		const bool inlined =
 			!p->folded && rest.n > 9 && outer && *ip == ip[1] &&
 			scan_is(scan_tail(rest, rest.n - 9), "(inlined)");
@@ -746,10 +759,10 @@ static size_t ptext_set_places(struct ptext *p, size_t n)
 	return kern;
 }
 
-/* Finds the frames of a sample: `lines` follow its head. Those with the same
- * lines, most samples of a text, have the same frames. Returns the number of
- * the stack: n_stack if it is there until the next call only. h: NULL to leave
- * a sample without frames to the next call. */
+/* Returns the number of the stack of a sample, whose `lines` follow its head.
+ * Most samples of a text share lines, and with them the frames. n_stack: the
+ * stack is valid only until the next call. h NULL: a sample without frames is
+ * left to the next call. */
 static size_t ptext_stack_of(struct ptext *p, struct scan lines,
 			     struct ptext_head *h)
 {
@@ -824,7 +837,7 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	if (p->folded) {
 		size_t kern = 0;
 
-		/* from the innermost frame on */
+		/* the innermost frame comes first */
 		while (stack.n && of.n < FRAMES_MOST) {
 			size_t at = stack.n;
 
@@ -832,7 +845,7 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 				at--;
 			const struct scan rest = scan_tail(stack, at);
 
-			/* what option -d of bcc's tools puts between the frames
+			/* option -d of bcc's tools puts "-" between the frames
 			 * of the program and of the kernel */
 			if (!kern && of.n && scan_is(rest, "-"))
 				kern = of.n;
@@ -886,8 +899,8 @@ static void ptext_due(struct ptext *p, uint64_t handle, uint64_t key,
 	};
 }
 
-/* Makes refs of a sample at off, whose head is h and is followed by `lines`, or
- * of a loss. */
+/* Adds the refs of a sample at off with head h, which is followed by `lines`,
+ * or of a loss. */
 static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 		      struct scan lines, bool lost)
 {
@@ -908,7 +921,7 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 			  p->pos - off);
 		return;
 	}
-	/* perf calls a thread without a name by its number */
+	/* for a thread without a name perf prints its number */
 	struct scan number = h->comm;
 	int32_t tid;
 
@@ -940,7 +953,7 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 	}
 }
 
-/* Takes the line at pos, and those that belong to it. */
+/* Takes the line at pos, and the lines that belong to it. */
 static void ptext_take_line(struct ptext *p)
 {
 	const uint64_t off = p->pos;
@@ -1031,8 +1044,8 @@ static void ptext_close(struct source *src)
 		 src->path, p);
 }
 
-/* Takes what 'perf script --header' prints in front, and whether there are
- * times. */
+/* Takes what 'perf script --header' prints first, and finds out whether there
+ * are times. */
 static void ptext_take_info(struct ptext *p, struct scan s)
 {
 	struct source_info *info = &p->src.info;
@@ -1071,8 +1084,8 @@ static void ptext_take_info(struct ptext *p, struct scan s)
 	}
 }
 
-/* With --deltatime the first time is 0, and each is that since the one before:
- * then times go back. */
+/* Returns whether times are those of --deltatime: the first is 0, and each is
+ * the time since the previous one, so that times go back. */
 static bool ptext_has_deltas(struct scan s)
 {
 	struct ptext_head h;
