@@ -10,8 +10,8 @@
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/elf/elf.h"
 
-/* A vdso has about ten dynamic symbols, and such a function has two
- * instructions. */
+/* A vdso has about ten dynamic symbols, and a function that returns from a
+ * signal has two instructions. */
 #define SYMBOLS_MAX 256
 #define SIZE_MAX_BYTES 16
 
@@ -149,7 +149,7 @@ void abi_values(const struct abi *abi, const struct regs *regs,
 		return;
 	uint64_t left = regs->mask;
 
-	/* Values are in the order of the set bits. */
+	/* values are in the order of the set bits */
 	for (uint32_t i = 0; left && i < regs->n; i++, left &= left - 1) {
 		int perf = __builtin_ctzll(left);
 

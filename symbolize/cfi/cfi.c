@@ -19,7 +19,7 @@
 /* Compilers nest DW_CFA_remember_state one deep. */
 #define CFI_REMEMBER_MAX 32
 
-/* The fields of a CIE that its FDEs need. */
+/* What FDEs need of their CIE. */
 struct cfi_cie {
 	uint64_t off;
 	uint8_t enc;	 /* DW_EH_PE_* encoding of addresses */
@@ -35,30 +35,30 @@ struct cfi_fde {
 	uint64_t start, end; /* ELF addresses; end is exclusive */
 	uint32_t cie;
 	uint32_t len; /* bytes of instructions */
-	uint64_t off; /* of the instructions, in the section */
+	uint64_t off; /* offset of the instructions in the section */
 };
 
 struct cfi {
 	const struct abi *abi;
 	unsigned char *data; /* owned */
 	size_t len;
-	bool eh;   /* else .debug_frame */
+	bool eh;   /* .eh_frame; false: .debug_frame */
 	bool swap; /* the file has the other byte order */
 	uint64_t addr;
 	struct cfi_cie *cie;
 	size_t n_cie, cap_cie;
-	struct table by_off; /* index of cie[] */
+	struct table by_off; /* offset of a CIE -> index in cie[] */
 	/* bytes that may still be read as CIEs. In a valid file CIEs do not
 	 * overlap. */
 	uint64_t cie_room;
 	struct cfi_fde *fde;
 	size_t n, cap;
-	/* how many functions begin before the i-th piece of 1 << shift bytes
-	 * after the first of them */
+	/* how many functions begin before the i-th piece of 1 << shift bytes,
+	 * from the first function on */
 	uint32_t *near;
 	size_t n_near;
 	unsigned int shift;
-	struct cfi *other; /* asked where this one has no function; or NULL */
+	struct cfi *other; /* used where this one has no function; or NULL */
 };
 
 struct cfi_run {
@@ -66,14 +66,14 @@ struct cfi_run {
 	const struct cfi_cie *cie;
 	struct cfi_rules now;
 	uint64_t loc;
-	bool changed; /* set by each change; cleared by the caller */
+	bool changed; /* set by each change of a rule; the caller clears it */
 	unsigned int depth;
 	struct cfi_rules saved[CFI_REMEMBER_MAX];
 };
 
 #define V_MAX (INT64_MAX >> 8)
 
-/* Effect of an instruction. */
+/* The effect of an instruction. */
 enum action {
 	BAD,
 	NOTHING,
@@ -86,7 +86,7 @@ enum action {
 	REMEMBER,
 	BACK,
 	/* toggle the return address state of AArch64. SPARC uses the same
-	 * opcode otherwise, but is not supported. */
+	 * opcode for something else, but is not supported. */
 	SIGN,
 };
 
@@ -159,7 +159,7 @@ static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
 	r->changed = true;
 }
 
-/* Multiplies by the data alignment; fails on overflow. */
+/* Multiplies by the data alignment. Returns nonzero on overflow. */
 static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
 {
 	return __builtin_mul_overflow(v, r->cie->data_align, out);
@@ -251,8 +251,8 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 	return -1;
 }
 
-/* Executes an instruction that advances the location. Returns 1 if op is
- * another one. */
+/* Executes an instruction if it advances the location. Returns 0, -1 if
+ * damaged, or 1 if op is another instruction. */
 static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 {
 	uint64_t by = op & 0x3f;
@@ -271,7 +271,8 @@ static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 	return ret;
 }
 
-/* Executes until the location advances: 1; to the end: 0; -1 if damaged. */
+/* Executes instructions. Returns 1 if the location advanced, 0 at the end, -1
+ * if they are damaged. */
 static int cfi_run(struct cfi_run *r, struct bytes *b)
 {
 	static const struct cfi_run_op offset = { SET, RULE_OFFSET, "U" };
@@ -305,16 +306,16 @@ static int cfi_run(struct cfi_run *r, struct bytes *b)
 	return 0;
 }
 
-/* Go's linker makes .debug_frame from the depths of stacks that the runtime has
- * too (cmd/link/internal/ld/dwarf.go; all rows are the same with Go 1.19, 1.26
- * and 1.27). In a program that was linked with -s, or stripped, the second is
- * left: of it the first is made again. */
+/* ---- tables of Go. Go's linker makes .debug_frame from the stack depths that
+ * the runtime has too (cmd/link/internal/ld/dwarf.go; all rows are the same
+ * with Go 1.19, 1.26 and 1.27). A program that was linked with -s, or stripped,
+ * has only those depths: .debug_frame is made from them again. */
 
 #define WORD 8
-/* A hostile table may have the same depths in each function. Those of go
- * itself, a program of 14 MB, take 1 MB. */
+/* The most bytes of made tables: a hostile table may have the same depths in
+ * each function. Those of go itself, a program of 14 MB, take 1 MB. */
 #define FRAMES_MOST ((size_t)64 << 20)
-/* A depth below zero is of a few words, which fit one byte of DWARF. */
+/* Depths below zero are a few words, which fit into one byte of DWARF. */
 #define LEAST_DEPTH (60 * WORD)
 
 #define X86_SP 7
@@ -352,7 +353,7 @@ static void go_frames_leb(struct go_frames *g, uint32_t v)
 	go_frames_byte(g, v);
 }
 
-/* Sets the length of the entry that begins at `at`. */
+/* Stores the length of the entry that begins at `at`. */
 static void go_frames_end(struct go_frames *g, size_t at)
 {
 	uint32_t len = (uint32_t)(g->n - at - sizeof(len));
@@ -360,10 +361,10 @@ static void go_frames_end(struct go_frames *g, size_t at)
 	memcpy(g->data + at, &len, sizeof(len));
 }
 
-/* Adds the rules where the stack is so deep. AArch64 saves the link register at
- * the lowest place of the frame, if the function has a caller. The depth is
- * negative where code of the runtime has taken words of its caller from the
- * stack. Returns false if no stack is so deep. */
+/* Adds the rules for a stack depth. AArch64 saves the link register at the
+ * lowest place of the frame, if the function has a caller. The depth is
+ * negative where code of the runtime has popped words of its caller. Returns
+ * false if no stack is so deep. */
 static bool go_frames_depth(struct go_frames *g, int32_t depth, bool top)
 {
 	bool is_x86 = g->machine == EM_X86_64;
@@ -405,7 +406,8 @@ static void go_frames_add(struct go_frames *g,
 	uint64_t length = 0;
 
 	go_frames_word(g, 0);
-	go_frames_word(g, (uint32_t)g->n); /* back to the CIE, which is at 0 */
+	go_frames_word(g,
+		       (uint32_t)g->n); /* distance to the CIE, which is at 0 */
 	go_frames_put(g, &f->start, WORD);
 
 	size_t length_at = g->n;
@@ -427,9 +429,9 @@ static void go_frames_add(struct go_frames *g,
 		g->n = at;
 }
 
-/* Returns the bytes of an .eh_frame in the byte order of this host, with
- * addresses as they are, for the caller to free; NULL if the file has no such
- * table, or is of another machine than x86-64 and AArch64. */
+/* Returns the bytes of an .eh_frame in this host's byte order with absolute
+ * addresses, for the caller to free; NULL if the file has no such table, or is
+ * not for x86-64 or AArch64. */
 static unsigned char *go_frames_make(const struct elf_file *ef, size_t *len)
 {
 	struct go_frames g = { .machine = ef->machine };
@@ -439,7 +441,7 @@ static unsigned char *go_frames_make(const struct elf_file *ef, size_t *len)
 	if ((ef->machine != EM_X86_64 && ef->machine != EM_AARCH64) ||
 	    !gopclntab_open(ef, &t, &from) || t.word != WORD)
 		return NULL;
-	/* The one CIE: how it is where a function begins. */
+	/* the only CIE: the state at the start of a function */
 	static const unsigned char x86[] = {
 		1,	/* version */
 		0,	/* no augmentation */
@@ -479,10 +481,12 @@ static unsigned char *go_frames_make(const struct elf_file *ef, size_t *len)
 
 /* .eh_frame has a few CIEs, .debug_frame one per source file. */
 #define CIES_MAX 65536
-/* The header of a compressed section may claim any size. */
+/* The header of a compressed section may claim any size; this much is
+ * accepted. */
 #define SECTION_MAX ((uint64_t)1 << 30)
 
-/* Sets *b to [off, off + len), with section offsets as positions. */
+/* Sets *b to [off, off + len) of the section, with section offsets as
+ * positions. */
 static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
 		      struct bytes *b)
 {
@@ -582,8 +586,8 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 	return ret;
 }
 
-/* Takes the next entry: 1, with *b after its length; 0 at the end. *wide: it
- * is in the 64-bit format. */
+/* Takes the next entry. Returns 1, with *b after its length, or 0 at the end.
+ * *wide: it is in the 64-bit format. */
 static int cfi_next_entry(struct bytes *all, struct bytes *b, bool *wide)
 {
 	uint32_t word;
@@ -597,8 +601,8 @@ static int cfi_next_entry(struct bytes *all, struct bytes *b, bool *wide)
 	return !bytes_take(all, len, b, NULL);
 }
 
-/* Returns the index of the CIE at an offset, reading it the first time. The
- * result is TABLE_NONE if there are too many; a damaged one has !good. */
+/* Returns the index of the CIE at an offset, which is read the first time;
+ * TABLE_NONE if there are too many. A damaged CIE has !good. */
 static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 {
 	uint32_t id = table_find_hash(&c->by_off, hash_u64(off));
@@ -672,13 +676,13 @@ static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
 	return c->eh && word > here ? -1 : 0;
 }
 
-/* They are read in the order of their places, which those with equal starts
- * keep. By qsort() it was half of what opening cc1 took. */
+/* FDEs are read in the order of their places, which those with equal starts
+ * keep. With qsort() this was half the time of opening cc1. */
 SORT_BY_DIGITS(cfi_sort, struct cfi_fde, start);
 
-/* Returns a copy of a section, or NULL. What is loaded has no other form, so it
- * is read into the copy: libelf would have the 5 MB of a large program, too.
- * The Go linker compresses .debug_frame. */
+/* Returns a copy of a section's contents, or NULL. A loaded section is stored
+ * as it is, so it is read directly into the copy: libelf would keep the 5 MB of
+ * a large program too. The Go linker compresses .debug_frame. */
 static unsigned char *cfi_section_data(const struct elf_file *ef,
 				       const struct elf_section *s, size_t *len)
 {
@@ -712,8 +716,9 @@ static unsigned char *cfi_section_data(const struct elf_file *ef,
 	return mem_dup(d->d_buf, d->d_size);
 }
 
-/* A binary search of the 60,000 functions of a compiler waits for memory ten
- * times: the index leads to the few that begin near an address. */
+/* Makes the index. A binary search over the 60,000 functions of a compiler
+ * waits for memory ten times; the index leads to the few that begin near an
+ * address. */
 static void cfi_make_index(struct cfi *c)
 {
 	const uint64_t range = c->fde[c->n - 1].start - c->fde[0].start;
@@ -729,7 +734,7 @@ static void cfi_make_index(struct cfi *c)
 		raise_to(c->near[i], c->near[i - 1]);
 }
 
-/* Takes ownership of data. */
+/* Reads a section. Takes ownership of data. */
 static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 			   size_t len, bool eh, uint64_t addr, bool swap)
 {
@@ -749,12 +754,13 @@ static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 	c->cie_room = len;
 	bytes_init(&all, c->data, len, "", 0, swap);
 	while (cfi_next_entry(&all, &b, &wide)) {
-		uint64_t off = 0; /* gcc -O1 does not see that it is set */
+		uint64_t off =
+			0; /* set for gcc -O1, which does not see that it is */
 		struct cfi_fde f;
 
 		if (cfi_cie_offset(c, &b, wide, &off))
 			continue;
-		/* most have the CIE of the one before */
+		/* most have the same CIE as the FDE before */
 		if (off != last)
 			id = cfi_cie_at(c, last = off);
 		if (id == TABLE_NONE || !c->cie[id].good ||
@@ -827,8 +833,8 @@ void cfi_close(struct cfi *c)
 	free_all(c->data, c->cie, c->near, c->fde, c);
 }
 
-/* Returns the function around an ELF address, of several the one with the
- * highest start; NULL: there is none. O(log n). */
+/* Returns the function around an ELF address, the one with the highest start if
+ * there are several; NULL if there is none. O(log n). */
 static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
 	size_t lo = c->n;
@@ -884,7 +890,8 @@ uint64_t cfi_next(const struct cfi *c, uint64_t vaddr)
 	return next;
 }
 
-/* Begins with the instructions of a function, *b. Returns -1 if it has none. */
+/* Sets *b to the instructions of a function and starts to run them. Returns -1
+ * if it has none. */
 static int cfi_begin(const struct cfi *c, const struct cfi_fde *f,
 		     struct cfi_run *r, struct bytes *b)
 {
@@ -1102,7 +1109,8 @@ static void cfi_rows_convert(const struct cfi *c, const struct cfi_rules *r,
 	out->kind = cfi_rows_cfa_kind(c, r, &out->cfa);
 }
 
-/* Adds the rows of a function. A gap begins where the rest of it is damaged. */
+/* Adds the rows of a function. If the rest of it is damaged, a gap begins
+ * there. */
 static void cfi_rows_add(const struct cfi *c, const struct cfi_fde *f,
 			 struct unwind_rows *rows)
 {

@@ -12,14 +12,14 @@
 #include "symbolize/cfi/abi.h"
 
 enum rule_kind {
-	RULE_UNSET, /* not mentioned: the default of the ABI */
+	RULE_UNSET, /* no rule: the default of the ABI */
 	RULE_SAME,
 	RULE_UNDEFINED,
 	RULE_OFFSET,	 /* saved in memory at CFA + v */
 	RULE_VAL_OFFSET, /* value is CFA + v */
 	RULE_REG,	 /* in register v */
-	RULE_EXPR, /* saved in memory at the address that expression v gives */
-	RULE_VAL_EXPR, /* value is that of expression v */
+	RULE_EXPR, /* saved in memory at the address computed by expression v */
+	RULE_VAL_EXPR, /* value is the result of expression v */
 };
 
 /* For an expression v is an argument of cfi_expr(). */
@@ -43,16 +43,16 @@ struct cfi;
 struct elf_file;
 
 /* Reads a section. Returns NULL if the file does not have it, or is for a
- * machine that cannot be unwound. The .debug_frame of a Go program without one
- * is made from what its runtime knows. */
+ * machine that cannot be unwound. For a Go program without .debug_frame, that
+ * is made from the tables of its runtime. cfi_close() frees the result. */
 struct cfi *cfi_open(const struct elf_file *ef, const char *section);
-/* The same for the bytes of an .eh_frame at ELF address addr. swap: they are in
+/* cfi_open() for the bytes of an .eh_frame at ELF address addr. swap: they have
  * the other byte order. */
 struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 		       uint64_t addr, bool swap);
-/* Reads both: .debug_frame is asked where .eh_frame has no function, as for the
- * Go part of a program that gcc has linked. For functions and the rules of
- * addresses only, not for cfi_expr() and cfi_rows(). */
+/* Reads both sections: .debug_frame is used where .eh_frame has no function, as
+ * for the Go part of a program that gcc has linked. The result is for functions
+ * and rules of addresses only, not for cfi_expr() and cfi_rows(). */
 struct cfi *cfi_open_both(const struct elf_file *ef);
 void cfi_close(struct cfi *c);
 /* Finds the function [*start, *end) around an ELF address. Returns false if
@@ -62,7 +62,7 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 /* Returns the first address after vaddr at which a function begins; UINT64_MAX
  * if there is none or c is NULL. */
 uint64_t cfi_next(const struct cfi *c, uint64_t vaddr);
-/* Number of functions. */
+/* Returns the number of functions. */
 size_t cfi_functions(const struct cfi *c);
 /* Sets the range of function i. */
 void cfi_range(const struct cfi *c, size_t i, uint64_t *start, uint64_t *end);
@@ -77,15 +77,15 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out);
 struct unwind_row;
 struct unwind_rows;
 
-/* Returns a table of the functions from number `first` on, each step-th one;
- * free it with unwind_rows_free(). O(bytes of their entries). */
+/* Returns a table of every step-th function from number `first` on, for
+ * unwind_rows_free(). O(bytes of their entries). */
 struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step);
 
-/* The rows of a file's functions, made when they are needed.
+/* The rows of a file's functions, which are made when they are needed.
  *
- * A capture goes through a small part of the functions of a program: of the
- * 60,000 of a compiler through some thousands, of libc through a hundred. Rows
- * of all functions were a third of the time that a small capture took. */
+ * A capture uses a small part of a program's functions: of the 60,000 of a
+ * compiler some thousands, of libc's a hundred. Making the rows of all
+ * functions was a third of the time for a small capture. */
 
 struct function_rows {
 	const struct cfi *c;

@@ -9,7 +9,7 @@
 #include "symbolize/elf/dwarf_number.h"
 
 #define DEPTH 64
-/* Backward jumps can loop. */
+/* The most steps of an expression: backward jumps can loop. */
 #define STEPS_MAX 1000
 
 struct cfi_expr_machine {
@@ -52,7 +52,7 @@ static int cfi_expr_push_reg(struct cfi_expr_machine *m, uint64_t reg)
 	return cfi_expr_push(m, m->v->reg[reg] + (uint64_t)off);
 }
 
-/* DW_OP_const1u, const1s, const2u, ... */
+/* Executes DW_OP_const1u, const1s, const2u, ... */
 static int cfi_expr_push_const(struct cfi_expr_machine *m, uint8_t op)
 {
 	unsigned int i = op - DW_OP_const1u;
@@ -88,7 +88,7 @@ static int cfi_expr_jump(struct cfi_expr_machine *m)
 	return 0;
 }
 
-/* DW_OP_dup, over, pick, swap, rot. */
+/* Executes DW_OP_dup, over, pick, swap, rot. */
 static int cfi_expr_shuffle(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t *s = m->stack;

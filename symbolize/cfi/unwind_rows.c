@@ -24,9 +24,9 @@ struct unwind_rows {
 	size_t n_made, cap_made;
 	struct unwind_rows_function *func;
 	size_t n_func, cap_func;
-	/* Index of the row at the start of each block of 2^shift bytes. A
+	/* Index of the row at the start of each block of 2^shift bytes, as a
 	 * binary search over all rows would cost a cache miss per step. NULL:
-	 * there are few rows, as of one function. */
+	 * there are few rows, as for one function. */
 	uint32_t *block;
 	unsigned int shift;
 	int32_t word;
@@ -171,7 +171,7 @@ void unwind_rows_finish(struct unwind_rows *t)
 
 		if (i + 1 < t->n_func && t->func[i + 1].start < end)
 			end = t->func[i + 1].start;
-		/* those that are more than 4 GiB after the first have none */
+		/* functions more than 4 GiB after the first one get no rows */
 		if (end - t->base > UINT32_MAX || end <= f->start)
 			continue;
 		if (t->made[f->row].pc)
@@ -226,7 +226,7 @@ const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
 		n = block[1] - block[0] + 1;
 	}
 
-	/* Binary search without branches that depend on the comparison. */
+	/* binary search without branches that depend on the comparison */
 	while (n > 1) {
 		size_t half = n / 2;
 

@@ -26,16 +26,16 @@ enum row_kind {
 	ROW_SP_DEREF,  /* memory at SP + cfa */
 	ROW_FP_DEREF,  /* memory at FP + cfa: a realigned stack */
 	ROW_DRAP, /* r10 + cfa, x86-64: the prologue of a realigned stack */
-	/* x86 PLT, entries of 16 bytes: SP + a word, and one more word from
+	/* x86 PLT with entries of 16 bytes: SP + a word, and one more word from
 	 * byte cfa of the entry on */
 	ROW_PLT,
-	/* signal frame: the registers of the interrupted code are where the
-	 * kernel saved them, see abi.h; cfa 1: older form on s390x */
+	/* signal frame: the kernel saved the registers of the interrupted code,
+	 * see abi.h; cfa 1: older form on s390x */
 	ROW_SIGNAL,
 	ROW_COMPLEX, /* none of these */
 
-	/* No table has these: what an unwinder notes of an address for which
-	 * it found no row. */
+	/* No table has these: an unwinder uses them for an address without a
+	 * row. */
 	ROW_LINK, /* the link register has the return address */
 	ROW_NO_TABLE,
 	ROW_NO_FILE,
@@ -65,7 +65,7 @@ struct place_rule {
 	int32_t off; /* bytes, relative to registers before the step */
 };
 
-/* A row in unpacked form, as it is added and as it is shown. */
+/* A row in unpacked form, for adding and printing. */
 struct unwind_rule {
 	enum row_kind kind;
 	uint32_t flags;		  /* enum row_flag */
@@ -84,7 +84,7 @@ struct unwind_row {
 
 struct unwind_rows;
 
-/* word: bytes of an address, 8 or 4. */
+/* Returns an empty table. word: bytes of an address, 8 or 4. */
 struct unwind_rows *unwind_rows_new(unsigned int word);
 void unwind_rows_free(struct unwind_rows *t);
 
@@ -94,7 +94,8 @@ void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end);
 void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
 		     const struct unwind_rule *rule);
 void unwind_rows_end(struct unwind_rows *t);
-/* Sorts, resolves overlaps and adds gaps. Nothing may be added afterwards. */
+/* Sorts the rows, resolves overlaps and adds gaps. Nothing may be added
+ * afterwards. */
 void unwind_rows_finish(struct unwind_rows *t);
 
 /* Returns the row of an ELF address, borrowed from the table; it may be
@@ -105,7 +106,7 @@ const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
 void unwind_rows_rule(const struct unwind_rows *t, const struct unwind_row *row,
 		      struct unwind_rule *out);
 
-/* Number of rows. */
+/* Returns the number of rows. */
 size_t unwind_rows_count(const struct unwind_rows *t);
 /* Returns row i and its address. */
 const struct unwind_row *unwind_rows_at(const struct unwind_rows *t, size_t i,

@@ -35,7 +35,8 @@ static bool call_insn_next_is(const struct call_insn_site *s, const void *bytes,
 
 /* ---- x86 */
 
-/* Segment (notrack is one), size and bnd prefixes, and REX on x86-64. */
+/* Returns whether c is a prefix: segment (notrack is one), size, bnd or, on
+ * x86-64, REX. */
 static bool call_insn_x86_prefix(unsigned char c, bool wide)
 {
 	return (c & 0xe7) == 0x26 || (c & 0xfc) == 0x64 || (c & 0xfe) == 0xf2 ||
@@ -95,8 +96,9 @@ static bool call_insn_x86_start(const struct call_insn_site *s)
 	return call_insn_next_is(s, start, sizeof(start));
 }
 
-/* Where the first function of a context of Boost 1.74 returns to, in
- * make_fcontext: push %rbp; jmp *%rbx; here: xor %rdi,%rdi; call _exit; hlt. */
+/* Matches the return address of the first function of a context of Boost 1.74,
+ * in make_fcontext: push %rbp; jmp *%rbx; here: xor %rdi,%rdi; call _exit;
+ * hlt. */
 static bool call_insn_x86_fcontext(const struct call_insn_site *s)
 {
 	static const unsigned char jump[] = { 0x55, 0xff, 0xe3 };
@@ -132,9 +134,9 @@ static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 		return CALL_SIGNAL;
 	if (wide && (call_insn_x86_start(s) || call_insn_x86_fcontext(s)))
 		return CALL_START;
-	/* Where the first function of a goroutine returns to: after the first
+	/* The return address of a goroutine's first function: after the first
 	 * instruction of runtime.goexit, which is aligned: nop; call goexit1;
-	 * nop. Read in Go 1.19, for all machines here. */
+	 * nop. Seen in Go 1.19, for all machines here. */
 	const unsigned char *at = s->code + s->ret;
 	return (s->addr % 16 == 1 && s->ret && at[-1] == 0x90 &&
 		s->len - s->ret >= 6 && at[0] == 0xe8 && at[5] == 0x90)
@@ -209,7 +211,7 @@ static enum call_kind call_insn_ppc64(const struct call_insn_site *s,
 							  : CALL_NONE;
 }
 
-/* C functions have their return address in %r14. */
+/* Decodes s390x code: C functions have their return address in %r14. */
 static enum call_kind call_insn_s390(const struct call_insn_site *s,
 				     uint64_t *target)
 {

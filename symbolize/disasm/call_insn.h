@@ -27,9 +27,10 @@ enum call_kind {
 #define CALL_BEFORE 8
 #define CALL_AFTER 16
 
-/* code has `before` bytes in front of the return address and `after` bytes
- * after. machine is EM_*; big: its words are big-endian. addr is the return
- * address; *target is set for CALL_DIRECT, in the same address space. */
+/* Returns the kind of call before a return address. code has `before` bytes
+ * before that address and `after` bytes from it on. machine is EM_*; big: its
+ * words are big-endian. addr is the return address; *target is set for
+ * CALL_DIRECT, in the same address space. */
 enum call_kind call_insn_before(uint16_t machine, bool big,
 				const unsigned char *code, size_t before,
 				size_t after, uint64_t addr, uint64_t *target);

@@ -28,7 +28,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 	return ef;
 }
 
-/* Finds _text, where offsets in the kernel start. */
+/* Finds _text, from which offsets in the kernel count. */
 static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 {
 	struct elf_symbols it;

@@ -9,7 +9,7 @@
 struct err;
 
 struct code_bytes {
-	struct elf_file *ef; /* NULL: copied bytes */
+	struct elf_file *ef; /* NULL: a copy of bytes */
 	unsigned char *bytes;
 	size_t len;
 	uint64_t addr; /* of bytes[0]; for the kernel, of _text */
@@ -17,8 +17,8 @@ struct code_bytes {
 	bool big, kernel;
 };
 
-/* Opens the file of an image if it has its code; never another one. *said: how
- * sure that is; its status, if NULL is returned, says why not. */
+/* Opens the file of an image if it contains the image's code, and never another
+ * file. *answer: how certain that is or, if NULL is returned, why not. */
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
 				      struct identity_answer *answer);
@@ -27,7 +27,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
  * NULL and *err if the code is not found. */
 struct code_bytes *code_bytes_open(struct symbolizer *sy,
 				   const struct image *img, struct err *err);
-/* The same for a copy of bytes that were at addr. */
+/* code_bytes_open() for a copy of bytes that were at addr. */
 struct code_bytes *code_bytes_of_memory(uint16_t machine, bool big,
 					uint64_t addr, const void *bytes,
 					size_t len);
@@ -35,8 +35,9 @@ void code_bytes_close(struct code_bytes *c);
 
 /* Returns the path of the file; "" for bytes. */
 const char *code_bytes_path(const struct code_bytes *c);
-/* Convert between offsets and the addresses a disassembler shows. Return false
- * if the place is outside the code. */
+/* Convert between offsets and the addresses that a disassembler prints. Return
+ * false if the place is outside the code. code_bytes_read() returns how many
+ * bytes it read. */
 bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr);
 bool code_bytes_off(const struct code_bytes *c, uint64_t addr, uint64_t *off);
 size_t code_bytes_read(const struct code_bytes *c, uint64_t off, void *buf,

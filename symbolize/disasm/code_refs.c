@@ -1,5 +1,5 @@
-/* code_refs.c - the places in code that go to other code, or take its address.
- */
+/* code_refs.c - finds the places in code that call or jump to other code, or
+ * load its address. */
 #include "symbolize/disasm/code_refs.h"
 
 #include <elf.h>
@@ -27,16 +27,16 @@ uint32_t code_refs_word(const unsigned char *p)
 	       (uint32_t)p[3] << 24;
 }
 
-/* The address that the four bytes at p, the end of an instruction, are relative
- * to that end. */
+/* Returns the target of a 32-bit offset at the end of an instruction, which
+ * counts from that end. */
 static uint64_t code_refs_relative(const struct code_refs *r, size_t off)
 {
 	return r->addr + off + 4 +
 	       (uint64_t)(int64_t)(int32_t)code_refs_word(r->code + off);
 }
 
-/* Decodes the reference that begins at code[i], after which there are at least
- * four more bytes. Returns false if none begins there. */
+/* Decodes the reference that begins at code[i]; at least four more bytes must
+ * follow. Returns false if none begins there. */
 static bool code_refs_x86_at(const struct code_refs *r, size_t i,
 			     struct code_ref *out)
 {
@@ -64,7 +64,8 @@ static bool code_refs_x86_at(const struct code_refs *r, size_t i,
 		out->reg = (p[2] >> 3 & 7) + (p[0] == 0x4c ? 8 : 0);
 		return true;
 	}
-	/* mov $N,%reg of 32 and of 64 bits: not in code that may be anywhere */
+	/* mov $N,%reg of 32 and of 64 bits: only code at a fixed address has
+	 * it */
 	if ((p[0] & 0xf8) == 0xb8) {
 		out->to = code_refs_word(p + 1);
 		out->reg = p[0] & 7;
@@ -122,7 +123,8 @@ bool code_refs_next(struct code_refs *r, struct code_ref *out)
 	return false;
 }
 
-/* Returns the offset of the next byte with which one of these begins. */
+/* Returns the offset of the next byte that one of these kinds can begin
+ * with. */
 static size_t code_refs_find(struct code_refs *r, unsigned int kinds)
 {
 	static const unsigned char first[] = { [CODE_REF_CALL] = 0xe8,

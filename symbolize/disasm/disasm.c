@@ -9,13 +9,13 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"
 
-/* ---- the library
+/* ---- loads capstone
  *
- * capstone is loaded when code is disassembled: linked, 77,000 of its addresses
- * are relocated at each start of the program, a quarter of the time of a short
+ * It is loaded when code is disassembled: linked, 77,000 of its addresses would
+ * be relocated at each start of the program, a quarter of the time of a short
  * command. */
 
-/* Those that are called, as C(NAME) for cs_NAME(). */
+/* The functions that are called: C(NAME) is cs_NAME(). */
 #define CAPSTONE_CALLS(C)                                                      \
 	C(close)                                                               \
 	C(disasm_iter)                                                         \
@@ -33,7 +33,8 @@ static struct {
 } capstone;
 #undef CAPSTONE_CALL_MEMBER
 
-/* Structures differ between versions, so only that of the header will do. */
+/* Structures differ between versions, so only the version of the header is
+ * accepted. */
 #define CAPSTONE_TEXT(major) #major
 #define CAPSTONE_MAJOR(major) CAPSTONE_TEXT(major)
 
@@ -47,7 +48,7 @@ struct disasm {
 	csh cs;
 	cs_insn *insn;
 	uint16_t machine;
-	unsigned int step; /* bytes to skip if there is no instruction */
+	unsigned int step; /* bytes to skip where there is no instruction */
 };
 
 static int disasm_capstone_mode(uint16_t machine, bool big, cs_arch *arch,
@@ -88,8 +89,8 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
-	/* Loads the library once, until the program ends: threads that name
-	 * images come here at the same time. Returns 0, or -1 and *err
+	/* Loads the library once, until the program ends; the lock is for
+	 * threads that name images at the same time. Returns 0, or -1 and *err
 	 * (ERR_USAGE). */
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static const char *const files[] = {
@@ -152,7 +153,8 @@ static bool disasm_in_group(const struct disasm *d, unsigned int group)
 	return capstone.insn_group(d->cs, d->insn, group);
 }
 
-/* capstone 4 has no group for calls on these machines. */
+/* Returns whether the instruction is a call. capstone 4 has no group for calls
+ * on these machines. */
 static bool disasm_is_call(const struct disasm *d)
 {
 	const char *m = d->insn->mnemonic;
@@ -204,7 +206,8 @@ static bool disasm_is_jump(const struct disasm *d)
 	}
 }
 
-/* The target of a branch with a fixed target is its last operand. */
+/* Sets *out to the target of a branch with a fixed target, which is its last
+ * operand. */
 static bool disasm_fixed_target(const struct disasm *d, uint64_t *out)
 {
 	const cs_detail *t = d->insn->detail;
@@ -309,7 +312,7 @@ static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	switch (in->id) {
 	case X86_INS_PUSH:
 		*by = -(int64_t)to->size;
-		/* size is then that of the immediate */
+		/* size is that of the immediate here */
 		if (to->type == X86_OP_IMM)
 			*by = -8;
 		return SP_MOVED;
@@ -380,8 +383,8 @@ static enum disasm_sp disasm_sp_arm64(csh cs, const cs_insn *in, int64_t *by)
 	return disasm_sp_writes(cs, in, ARM64_REG_SP) ? SP_SET : SP_KEPT;
 }
 
-/* capstone 4 does not list the registers these write: those with r15 as first
- * operand, and load-multiple up to r15. */
+/* capstone 4 does not list the registers that these write: instructions with
+ * r15 as first operand, and load-multiple up to r15. */
 static enum disasm_sp disasm_sp_s390x(const cs_insn *in, int64_t *by)
 {
 	const cs_sysz *t = &in->detail->sysz;

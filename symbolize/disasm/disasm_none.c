@@ -12,7 +12,7 @@ struct disasm *disasm_open(uint16_t machine UNUSED, bool big UNUSED,
 	return NULL;
 }
 
-/* Nothing is open, so nothing below is ever called. */
+/* disasm_open() fails, so none of the functions below is ever called. */
 
 void disasm_close(struct disasm *d UNUSED)
 {

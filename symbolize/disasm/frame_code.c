@@ -1,4 +1,5 @@
-/* frame_code.c - decodes whether code sets the frame pointer. */
+/* frame_code.c - decodes whether code sets the frame pointer, and how functions
+ * end. */
 #include "symbolize/disasm/frame_code.h"
 
 #include <elf.h>
@@ -7,7 +8,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/code_refs.h"
 
-/* What an instruction does to SP and FP. */
+/* The effect of an instruction on SP and FP. */
 enum frame_step {
 	STEP_OTHER,
 	STEP_SP,      /* SP += by */
@@ -21,8 +22,8 @@ enum frame_step {
 	STEP_JUMP,
 	STEP_RETURN,
 	STEP_CALL,
-	STEP_AWAY, /* SP = something */
-	STEP_END,  /* SP is not known, or bytes that are no code */
+	STEP_AWAY, /* SP = another value */
+	STEP_END,  /* SP is unknown, or the bytes are not code */
 };
 
 struct frame_insn {
@@ -144,7 +145,7 @@ static size_t x86_imm(const struct x86_insn *in)
 	       (op & 0xf8) == 0xe0;
 }
 
-/* Reads prefixes and opcode. */
+/* Reads prefixes and opcode. Returns false if the bytes end before. */
 static bool x86_read_opcode(struct bytes *b, struct x86_insn *in)
 {
 	size_t more = 0;
@@ -210,13 +211,13 @@ static bool x86_read_modrm(struct bytes *b, struct x86_insn *in)
 	return x86_number(b, disp, &in->disp);
 }
 
-/* The step of an opcode whose operands are in the ModRM byte. */
+/* Returns the step of an opcode whose operands are in the ModRM byte. */
 static struct frame_insn x86_step_modrm(const struct x86_insn *in)
 {
 	bool wide = in->rex & 8;
 	bool to_sp = in->mod == 3 && in->rm == X86_SP;
 
-	/* add, or, ..., xor: by something that is not known */
+	/* add, or, ..., xor: by an unknown value */
 	if (in->op < 0x38 && (in->op & 2 ? in->reg == X86_SP : to_sp))
 		return (struct frame_insn){ STEP_END, 0 };
 	switch (in->op) {
@@ -304,7 +305,8 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 		return (struct frame_insn){ STEP_RETURN, 0 };
 	case 0xc8:
 		if (in->imm >> 16)
-			break; /* copies frames of outer functions */
+			break; /* enter with a level copies frames of outer
+				  functions */
 		return (struct frame_insn){ STEP_ENTER, -(in->imm & 0xffff) };
 	case 0xc9:
 		return (struct frame_insn){ STEP_LEAVE, 0 };
@@ -312,7 +314,7 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 		return (struct frame_insn){ STEP_CALL, 0 };
 	case 0xcb: /* far returns, and those of interrupts */
 	case 0xcf:
-	case 0xcc: /* between functions */
+	case 0xcc: /* int3 between functions */
 	case 0xf4:
 		return (struct frame_insn){ STEP_END, 0 };
 	case 0xe9:
@@ -335,8 +337,8 @@ static struct frame_insn x86_next(struct bytes *b)
 	return x86_step(&in);
 }
 
-/* Returns false if none of these bytes are of an instruction that sets FP: then
- * they need not be decoded, which takes 200 times as long. */
+/* Returns false if none of these bytes can set FP: then they need not be
+ * decoded, which takes 200 times as long. */
 static bool x86_may_set(const unsigned char *code, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -412,7 +414,7 @@ static struct frame_insn a64_next(struct bytes *b)
 	/* b, br */
 	if (w >> 26 == 5 || (w & 0xfffffc1f) == 0xd61f0000)
 		return (struct frame_insn){ STEP_JUMP, 0 };
-	/* bl, blr, and what is no instruction */
+	/* bl, blr, and bytes that are no instruction */
 	if (w >> 26 == 0x25 || (w & 0xfffffc1f) == 0xd63f0000 || !(w >> 16))
 		return (struct frame_insn){ STEP_END, 0 };
 	return (struct frame_insn){ STEP_OTHER, 0 };
@@ -428,7 +430,7 @@ static struct frame_insn frame_code_next(uint16_t machine, struct bytes *b)
 bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 {
 	int64_t sp = 8;	   /* bytes from SP to the CFA */
-	int64_t saved = 0; /* bytes from the saved FP to it */
+	int64_t saved = 0; /* bytes from the saved FP to the CFA */
 	struct bytes b;
 
 	if (machine == EM_X86_64 && !x86_may_set(code, n))
@@ -453,7 +455,7 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 			saved = sp - in.by;
 			break;
 		case STEP_SET:
-			/* tables of AArch64 tell where both are */
+			/* on AArch64 the unwind table has both places */
 			return machine == EM_AARCH64 ||
 			       (saved == 16 && sp - in.by == saved);
 		case STEP_ENTER:
@@ -465,8 +467,8 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 	return false;
 }
 
-/* A function that has set FP must restore it on the way out: where that does
- * not come any more, it was before. */
+/* A function that has set FP must restore it before it returns: if no restoring
+ * instruction follows, it was before this place. */
 bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n)
 {
 	bool moved = false;
@@ -498,7 +500,7 @@ bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n)
 enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 				    size_t n, int64_t *cfa, int64_t *fp)
 {
-	int64_t sp = 0; /* bytes from what SP is now */
+	int64_t sp = 0; /* bytes above SP as it is now */
 	struct bytes b;
 
 	*fp = FRAME_CODE_KEPT;
@@ -518,7 +520,7 @@ enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 		case STEP_PUSH:
 			sp -= 8;
 			break;
-		/* below SP is what these instructions have saved */
+		/* below SP is what these instructions have pushed */
 		case STEP_POP:
 			*fp = sp >= 0 ? sp : FRAME_CODE_KEPT;
 			sp += 8;
@@ -566,12 +568,12 @@ bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n)
 
 /* ---- exits */
 
-/* The ways to put 60, exit, or 231, exit_group, into eax, as far as the number,
- * and what is done to the status; from musl 1.2, Go 1.19 and programs without a
- * C library. */
+/* The ways to put 60, exit, or 231, exit_group, into eax up to the number, and
+ * to set the status; from musl 1.2, Go 1.19 and programs without a C
+ * library. */
 static const struct frame_exit {
 	unsigned char code[3];
-	uint8_t n, rest; /* bytes of it, and after the number or what is put */
+	uint8_t n, rest; /* bytes of code, and of the operand that follows */
 	bool number;
 } frame_exits[] = {
 	{ { 0xb8 }, 1, 3, true },	      /* mov $N,%eax */
@@ -642,7 +644,7 @@ bool frame_code_hands_on(uint16_t machine, const unsigned char *code, size_t n)
 {
 	if (machine == EM_AARCH64)
 		return n >= 4 && code[3] >> 2 == 0x25; /* bl */
-	/* mov %eax,%edi and mov %rax,%rdi; call */
+	/* mov %eax,%edi or mov %rax,%rdi; call */
 	return machine == EM_X86_64 &&
 	       ((n >= 3 && !memcmp(code, "\x89\xc7\xe8", 3)) ||
 		(n >= 4 && !memcmp(code, "\x48\x89\xc7\xe8", 4)));

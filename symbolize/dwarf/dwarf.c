@@ -1,5 +1,5 @@
-/* dwarf.c - source lines and inlined functions of addresses, from DWARF, and
- * what a function of C++ without a linkage name is in.
+/* dwarf.c - finds source lines and inlined functions of addresses in DWARF, and
+ * the scope of a C++ function without a linkage name.
  *
  * The file's address index is not used: many files lack it, and reading it
  * costs more than reading the ranges of all units. Looking up single addresses
@@ -21,17 +21,18 @@
 #include "symbolize/dwarf/split_dwarf.h"
 #include "symbolize/elf/elf.h"
 
-/* gcc writes no linkage names of lambdas, functions of unnamed namespaces, and
- * instances of templates for one of these; clang does. */
+/* ---- scopes of C++ functions. gcc writes no linkage names for lambdas,
+ * functions of unnamed namespaces, and instances of templates for one of these;
+ * clang does. */
 
-/* libdw does not tell the parent of a DIE: the way from the unit down to it is
- * searched by offsets, which takes a step for each sibling before it, once for
- * each function of a unit. */
+/* libdw has no way from a DIE to its parent: the path from the unit down to it
+ * is searched by offsets, once for each function of a unit, in one step for
+ * each sibling before it. */
 
 /* All zeros is empty. */
 struct dwarf_scopes {
-	struct table known; /* places in .debug_info, to name[] */
-	char **name;	    /* NULL: the function is in nothing */
+	struct table known; /* offset in .debug_info -> index in name[] */
+	char **name;	    /* NULL: the function has no scope */
 	size_t n, cap;
 	size_t steps; /* DIEs that were looked at */
 };
@@ -39,7 +40,7 @@ struct dwarf_scopes {
 /* Debug information nests some ten levels. */
 #define SCOPES_MAX 64
 #define ORIGINS_MAX 8
-/* A unit of a large program has a million DIEs, of which most are skipped. */
+/* A unit of a large program has a million DIEs, most of which are skipped. */
 #define STEPS_MAX 20000000
 
 static bool scopes_may_step(struct dwarf_scopes *s)
@@ -47,7 +48,7 @@ static bool scopes_may_step(struct dwarf_scopes *s)
 	return s->steps++ < STEPS_MAX;
 }
 
-/* Replaces a DIE by the one that declares it. */
+/* Replaces a DIE by the DIE that declares it. */
 static void scopes_origin(Dwarf_Die *die)
 {
 	for (int i = 0; i < ORIGINS_MAX; i++) {
@@ -69,8 +70,8 @@ static const char *scopes_string(Dwarf_Die *die, unsigned int name)
 	return s && *s ? s : NULL;
 }
 
-/* Finds what a DIE is in, outermost first. Returns how many there are, 0 if it
- * was not found. */
+/* Finds the DIEs around a DIE, outermost first. Returns how many there are, 0
+ * if it was not found. */
 static size_t scopes_around(struct dwarf_scopes *s, Dwarf_Die *die,
 			    Dwarf_Die around[SCOPES_MAX])
 {
@@ -118,7 +119,7 @@ static bool scopes_is_lambda(struct dwarf_scopes *s, Dwarf_Die *die)
 	return false;
 }
 
-/* Where a lambda is in the source. */
+/* The position of a lambda in the source. */
 struct scopes_place {
 	Dwarf_Word file, line, column;
 };
@@ -205,16 +206,16 @@ static void scopes_put(struct dwarf_scopes *s, FILE *out, Dwarf_Die *around,
 	}
 }
 
-/* Writes what a DIE that declares something is in, outermost first. A function
- * around it is mostly defined outside of its class and namespace: what the
- * declaration of the innermost one of these is in takes the place of what is
- * around the definition. */
+/* Writes the scopes of a declaring DIE, outermost first. A function among them
+ * is mostly defined outside of its class and namespace: the scopes of the
+ * innermost declaration replace those of its definition. */
 static void scopes_put_all(struct dwarf_scopes *s, FILE *out, Dwarf_Die *die,
 			   unsigned int depth)
 {
 	Dwarf_Die around[SCOPES_MAX];
 	size_t n = scopes_around(s, die, around);
-	size_t left = 0; /* in around[], the first that is not written yet */
+	size_t left =
+		0; /* the first scope in around[] that is not written yet */
 
 	for (size_t i = n; i-- > 0 && !left && depth < ORIGINS_MAX;) {
 		Dwarf_Die declared = around[i];
@@ -250,7 +251,7 @@ static bool scopes_is_cxx(Dwarf_Die *die)
 	}
 }
 
-/* Returns the name, to be freed, or NULL. */
+/* Returns the name, for the caller to free, or NULL. */
 static char *scopes_make(struct dwarf_scopes *s, Dwarf_Die *die)
 {
 	const char *name = scopes_string(die, DW_AT_name);
@@ -272,11 +273,11 @@ static char *scopes_make(struct dwarf_scopes *s, Dwarf_Die *die)
 	return NULL;
 }
 
-/* Returns the name of a function with what it is in, "main::lambda#2::
- * operator()"; NULL: it has a linkage name, is of another language or in
- * nothing that has a name. Valid until dwarf_scopes_release(). Lambdas count in
- * the order of their lines and columns in a function. A hostile file makes it
- * give up. */
+/* Returns the name of a function with its scopes, "main::lambda#2::
+ * operator()". Returns NULL if it has a linkage name, is of another language or
+ * has no scope with a name, or if the search in a hostile file takes too long.
+ * Valid until dwarf_scopes_release(). Lambdas are numbered by line and column
+ * within a function. */
 static const char *dwarf_scopes_name(struct dwarf_scopes *s,
 				     Dwarf_Die *function)
 {
@@ -298,11 +299,11 @@ static const char *dwarf_scopes_name(struct dwarf_scopes *s,
 	return s->name[id];
 }
 
-/* Debug information nests some ten levels; in a hostile file any number. */
+/* Debug information nests some ten levels; a hostile file any number. */
 #define DEPTH_MAX 256
-/* A hostile file can make libdw read one section for each byte of another. Real
- * files take a second per 500 MB. Of processor time: what is found must not
- * depend on what else the machine does. */
+/* Limits processor time, as what is found must not depend on the load of the
+ * machine. A hostile file can make libdw read one section for each byte of
+ * another. Real files take a second per 500 MB. */
 #define SECONDS_MAX 20
 #define LOOKS_PER_CLOCK 16
 #define NONE UINT32_MAX
@@ -311,14 +312,14 @@ struct dwarf_want {
 	uint64_t vaddr;
 	uint32_t index; /* index in the caller's array */
 	uint32_t node;	/* innermost function inlined here, or NONE */
-	uint64_t size;	/* of that function's range, see dwarf_claim() */
+	uint64_t size;	/* size of that function's range, see dwarf_claim() */
 	bool taken;	/* found in a unit */
 };
 
 /* A want in the set of a DIE. */
 struct dwarf_member {
 	uint32_t want;
-	uint64_t size; /* of the smallest range of a function around it */
+	uint64_t size; /* size of the smallest range of a function around it */
 };
 
 /* A function inlined at one place. */
@@ -333,7 +334,7 @@ struct dwarf_span {
 };
 
 struct dwarf {
-	struct dwarf_span *span; /* by the caller's index */
+	struct dwarf_span *span; /* by the caller's index of an address */
 	size_t n;
 	struct dwarf_frame *frame;
 	size_t n_frame, cap_frame;
@@ -354,11 +355,11 @@ struct dwarf {
 	Dwarf_Files *files;
 	const char *folder; /* compilation folder, or NULL */
 	bool deep;
-	bool no_lines;		   /* they are not read */
+	bool no_lines;		   /* its lines are not read */
 	struct split_dwarf *split; /* its .dwo file; NULL if it has none */
 	struct dwarf_scopes scopes;
-	struct dwarf_units *units; /* of the file */
-	bool reaches_out;	   /* a name may be in a unit not read */
+	struct dwarf_units *units; /* all units of the file */
+	bool reaches_out; /* a name may be in a unit that is not read yet */
 	struct timespec until;
 	unsigned int looks;
 };
@@ -368,7 +369,8 @@ static const char *dwarf_keep(struct dwarf *d, const char *s)
 	return s ? intern_get(&d->strings, intern_add(&d->strings, s)) : NULL;
 }
 
-/* File names may be relative to the compilation folder. */
+/* Returns a copy of a file name, completed by the compilation folder if it is
+ * relative. */
 static const char *dwarf_keep_file(struct dwarf *d, const char *file)
 {
 	char path[4096];
@@ -394,7 +396,7 @@ static bool dwarf_out_of_time(struct dwarf *d)
 
 bool dwarf_has(const struct elf_file *ef)
 {
-	/* Relocations have to be applied first. */
+	/* false: relocations have to be applied before */
 	if (ef->type == ET_REL && !elf_can_relocate(ef->machine))
 		return false;
 	return dwarf_sections_readable(ef, ".debug_info");
@@ -412,7 +414,8 @@ static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
 	return first + search_where(n, i, d->want[set[i].want].vaddr >= addr);
 }
 
-/* Code that the linker discarded has the address 0. */
+/* Returns whether a range is real: code that the linker discarded has the
+ * address 0. */
 static bool dwarf_is_real_range(uint64_t start, uint64_t end)
 {
 	return start && start < end;
@@ -436,8 +439,8 @@ static bool dwarf_next_range(const struct dwarf *d, Dwarf_Die *die,
 	return w->at > 0;
 }
 
-/* Sorts what is on top of the stack of sets from first on: ranges are unsorted,
- * cold parts are far away. What is in several of them stays once. */
+/* Sorts the top of the stack of sets, from first on, as ranges are unsorted and
+ * cold parts are far away. A member of several ranges is kept once. */
 static void dwarf_sort_top(struct dwarf *d, size_t first)
 {
 	size_t n = first;
@@ -489,8 +492,8 @@ static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
 	return d->n_set - top;
 }
 
-/* Takes the members on top of the stack, from top on, out of a set. Returns how
- * many stay in it. */
+/* Removes the members on top of the stack, from top on, from a set. Returns how
+ * many stay in the set. */
 static size_t dwarf_take(struct dwarf *d, size_t first, size_t n, size_t top)
 {
 	size_t left = first;
@@ -504,11 +507,11 @@ static size_t dwarf_take(struct dwarf *d, size_t first, size_t n, size_t top)
 	return left - first;
 }
 
-/* The members on top of the stack are in a function that is inlined, or, as
- * NONE, in one that is not. Ranges of siblings overlap where the compiler moved
- * code (gcc 12 with -O3 -flto): the smallest has an address, and of equal ones
- * the last, as a child comes after its parent. A range that is larger than that
- * of the function around it counts as that. */
+/* Assigns the members on top of the stack to an inlined function or, as NONE,
+ * to one that is not inlined. Ranges of siblings overlap where the compiler
+ * moved code (gcc 12 with -O3 -flto): the smallest range gets an address, and
+ * of equal ones the last, as a child comes after its parent. A range that is
+ * larger than that of the function around it counts as equal to that. */
 static void dwarf_claim(struct dwarf *d, size_t top, uint32_t node)
 {
 	for (; top < d->n_set; top++) {
@@ -522,7 +525,8 @@ static void dwarf_claim(struct dwarf *d, size_t top, uint32_t node)
 	}
 }
 
-/* The linkage name, as in symbol tables, distinguishes overloads. */
+/* Returns the name of a function: the linkage name, as in symbol tables,
+ * distinguishes overloads. */
 static const char *dwarf_entry_name(Dwarf_Die *die)
 {
 	static const unsigned int attr[] = { DW_AT_linkage_name,
@@ -584,8 +588,9 @@ static bool dwarf_is_container(const struct dwarf *d, unsigned int tag)
 	}
 }
 
-/* Parts of a function. gcc 12 writes blocks with an empty list of ranges around
- * functions inlined there (-O2 -gdwarf-4), so theirs are not looked at. */
+/* Returns whether a DIE is a part of a function. gcc 12 writes blocks with an
+ * empty list of ranges around functions inlined there (-O2 -gdwarf-4), so the
+ * ranges of parts are not read. */
 static bool dwarf_is_part(unsigned int tag)
 {
 	switch (tag) {
@@ -601,9 +606,9 @@ static bool dwarf_is_part(unsigned int tag)
 }
 
 /* Searches the children of a DIE for the members of set[first..first+n), which
- * is sorted. The first function that is not inlined takes an address; inside of
- * it all children are searched. Returns the number of addresses that none took,
- * which are moved to the front. */
+ * is sorted. The first function that is not inlined gets an address; inside of
+ * it all children are searched. Returns the number of addresses that no
+ * function got, which are moved to the front. */
 static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 			 size_t n, uint32_t node, unsigned int depth)
 {
@@ -670,8 +675,8 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 	}
 }
 
-/* Has libdw read the table of files. That of a .dwo file comes first; it may
- * have none, and then the skeleton's is used. */
+/* Lets libdw read the table of files. That of a .dwo file comes first; if it
+ * has none, the skeleton's is used. */
 static void dwarf_take_files(struct dwarf *d, Dwarf_Die *unit)
 {
 	size_t n;
@@ -685,7 +690,7 @@ static void dwarf_take_files(struct dwarf *d, Dwarf_Die *unit)
 		d->files = NULL;
 }
 
-/* Looks up the addresses set[0..n), which are in the unit. */
+/* Looks up the addresses set[0..n), which are in this unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	struct dwarf_member *all OWNED = mem_dup(d->set, n * sizeof(*all));
@@ -696,9 +701,8 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	d->n_set = n;
 	d->deep = false;
 	size_t left = dwarf_walk(d, tree, 0, n, NONE, 0);
-	/* Only few units have functions inside types (Rust), or code of a
-	 * function outside the DIE it is nested in; but there are many
-	 * types. */
+	/* only few units have functions inside types (Rust), or code of a
+	 * function outside the DIE it is nested in; but there are many types */
 	d->deep = true;
 	if (left) {
 		d->n_set = left;
@@ -716,7 +720,8 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	*s = (struct dwarf_scopes){ .steps = s->steps };
 }
 
-/* Lines are in the skeleton unit, inlined functions in the .dwo file. */
+/* Looks up a unit with a .dwo file: lines are in the skeleton unit, inlined
+ * functions in the .dwo file. */
 static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 			     const struct elf_file *ef, Dwarf_Die *unit,
 			     size_t n)
@@ -734,8 +739,8 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 	d->split = NULL;
 }
 
-/* Adds the addresses in a range that are in no unit before to set[0..n).
- * Returns their number. */
+/* Adds the addresses in a range that no earlier unit has to set[0..n). Returns
+ * their number. */
 static size_t dwarf_range_wants(struct dwarf *d, uint64_t start, uint64_t end,
 				size_t n)
 {
@@ -759,10 +764,10 @@ struct dwarf_file {
 	const struct elf_file *ef;
 	Dwarf *dw, *alt; /* alt NULL: none */
 	struct dwarf_units *units;
-	uint64_t lines; /* bytes that line tables in libdw take at most */
+	uint64_t lines; /* the most bytes that line tables take in libdw */
 };
 
-/* Returns false if there is none. */
+/* Opens the debug information in libdw. Returns false if there is none. */
 static bool dwarf_file_begin(struct dwarf_file *df)
 {
 	df->lines = 0;
@@ -772,8 +777,8 @@ static bool dwarf_file_begin(struct dwarf_file *df)
 	return df->dw != NULL;
 }
 
-/* Gets unit i ready for its lines to be read. libdw keeps those of all units
- * until it is ended. Returns false if it cannot go on. */
+/* Prepares unit i for reading its lines. libdw keeps those of all units until
+ * it is ended. Returns false if the file must not be read further. */
 static bool dwarf_begin_unit(struct dwarf *d, struct dwarf_file *df, size_t i,
 			     Dwarf_Die *unit)
 {
@@ -817,8 +822,8 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 		u = dwarf_units_get(d->units, i);
 		if (!u)
 			break;
-		/* Collects in set[0..n) the addresses that are in the ranges of
-		 * the unit and in no unit before. */
+		/* collect the addresses in the ranges of the unit that no
+		 * earlier unit has in set[0..n) */
 		const struct dwarf_range *r = dwarf_units_ranges(d->units, u);
 		Dwarf_Die die = u->die;
 		Dwarf_Addr base;
@@ -854,7 +859,7 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 
 COMPARE_BY(dwarf_compare_address, struct dwarf_want, vaddr, index);
 
-/* Forgets what was found. */
+/* Resets all results. */
 static void dwarf_forget(struct dwarf *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -873,7 +878,7 @@ struct dwarf_file *dwarf_open(const struct elf_file *ef,
 {
 	struct elf_section s;
 
-	/* libdw would open whatever file the section names. */
+	/* without alt: libdw would open whatever file the section names */
 	if (!dwarf_has(ef) ||
 	    (!alt && elf_section_find(ef, ".gnu_debugaltlink", &s)) ||
 	    (alt && !dwarf_has(alt)))
@@ -883,7 +888,8 @@ struct dwarf_file *dwarf_open(const struct elf_file *ef,
 	dwarf_sections_drop_unread(ef);
 	struct dwarf_file *df = mem_new(1, sizeof(*df));
 
-	/* what was relocated is in libelf's memory */
+	/* relocated sections are in libelf's memory, so they are not inflated
+	 * in parts */
 	*df = (struct dwarf_file){
 		.ef = ef,
 		.units = dwarf_units_new(ef, ef->fd >= 0 && ef->type != ET_REL),

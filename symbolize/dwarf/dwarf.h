@@ -1,8 +1,8 @@
-/* dwarf.h - source lines and inlined functions of addresses, from DWARF.
+/* dwarf.h - finds source lines and inlined functions of addresses in DWARF.
  *
  * All addresses of a file should be looked up in one call: each unit is walked
- * at most once then. Results are copied, so that libdw's memory can be freed by
- * dwarf_close() early. A file without .debug_info costs nothing. */
+ * at most once then. Results are copied, so that dwarf_close() can free libdw's
+ * memory early. A file without .debug_info costs nothing. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@ struct dwarf_file;
 struct elf_file;
 struct symbolizer;
 
-/* A function and a place in it. The innermost comes first, each inlined into
- * the next; the last one is the function itself. */
+/* A function and a place in it. The innermost comes first, each is inlined into
+ * the next; the last one is the function that contains the address. */
 struct dwarf_frame {
 	const char *name; /* as in the file; NULL for the last frame */
 	const char *file; /* NULL: unknown */
@@ -28,16 +28,16 @@ bool dwarf_has(const struct elf_file *ef);
  * ef needs an alt file that is missing. */
 struct dwarf_file *dwarf_open(const struct elf_file *ef,
 			      const struct elf_file *alt);
-void dwarf_close(struct dwarf_file *df); /* NULL is fine */
-/* Looks up n ELF addresses in any order. sy says where .dwo files may be. The
- * result does not need df. */
+void dwarf_close(struct dwarf_file *df); /* NULL is allowed */
+/* Looks up n ELF addresses in any order. sy has the places to look for .dwo
+ * files. The result, for dwarf_free(), does not need df. */
 struct dwarf *dwarf_lookup(struct symbolizer *sy, struct dwarf_file *df,
 			   const uint64_t *vaddr, size_t n);
-/* Returns the number of frames at address i, 0 if nothing is known. *out is
+/* Returns the number of frames at address i, 0 if there are none. *out is
  * borrowed from d. */
 size_t dwarf_frames(const struct dwarf *d, size_t i,
 		    const struct dwarf_frame **out);
-/* A function of which the debug information says where it is declared. */
+/* Receives a function and where the debug information declares it. */
 typedef void dwarf_declared_fn(void *arg, const char *file, uint32_t line,
 			       const char *name);
 /* Calls fn for the functions of the unit around an ELF address; for none if it

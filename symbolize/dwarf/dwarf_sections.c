@@ -21,13 +21,15 @@ static bool dwarf_sections_is_too_small(const struct elf_section *s,
 	return plain > SHRINK_FREE && plain / SHRINK_MAX > s->size;
 }
 
-/* Compressed as it was done before 2015, and by -gz=zlib-gnu. */
+/* Returns whether a section is compressed in the way used before 2015, and by
+ * -gz=zlib-gnu. */
 static bool dwarf_sections_is_gnu(const struct elf_section *s)
 {
 	return !strncmp(s->name, ".zdebug_", 8);
 }
 
-/* The contents are "ZLIB", and the size in the order of big-endian machines. */
+/* Returns whether such a section claims too large a size. Its contents are
+ * "ZLIB" and the size, big-endian. */
 static bool dwarf_sections_is_gnu_bomb(const struct elf_section *s)
 {
 	Elf_Data *d = elf_rawdata(s->scn, NULL);
@@ -53,8 +55,8 @@ static bool dwarf_sections_is_bomb(const struct elf_section *s)
 	       dwarf_sections_is_too_small(s, ch.ch_size);
 }
 
-/* Returns the name as if the section were not compressed the old way, without
- * its first dot. */
+/* Returns the section's name without its first dot, and without the 'z' of the
+ * old compression. */
 static const char *dwarf_sections_plain_name(const struct elf_section *s)
 {
 	return s->name + (dwarf_sections_is_gnu(s) ? 2 : 1);
@@ -75,16 +77,17 @@ static bool dwarf_sections_has_strings(const char *name)
 	return false;
 }
 
-/* libdw 0.188 reads past the end of string sections without a final 0. */
+/* Returns whether the strings end with a NUL: libdw 0.188 reads past the end of
+ * a section without. */
 static bool dwarf_sections_strings_end(const struct elf_section *s)
 {
 	if (!s->size || s->type == SHT_NOBITS ||
 	    !dwarf_sections_has_strings(dwarf_sections_plain_name(s)))
 		return true;
-	/* Fails if it was unpacked already; so libdw takes what is there. */
+	/* fails if it was unpacked already, and libdw then uses that */
 	if (dwarf_sections_is_gnu(s))
 		elf_compress_gnu(s->scn, 0, 0);
-	/* libdw will decompress it anyway. */
+	/* libdw will decompress it anyway */
 	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
 		return false;
 	Elf_Data *d = elf_getdata(s->scn, NULL);
@@ -129,7 +132,7 @@ static bool dwarf_sections_by_index(unsigned int form)
 	       (form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
 }
 
-/* An index may lead to the very end of the strings, where none is:
+/* An index may lead to the very end of the strings, where there is none:
  * dwarf_formstring() of libdw 0.188 returns it, dwarf_getstring() does not. */
 const char *dwarf_sections_string(Dwarf_Attribute *a)
 {
@@ -195,8 +198,8 @@ void dwarf_sections_drop_unread(const struct elf_file *ef)
 	}
 }
 
-/* Addresses for sections whose place is unknown: distinct, and never asked
- * for. */
+/* Addresses for sections whose place is unknown: distinct, and never looked
+ * up. */
 #define FAR ((uint64_t)1 << 56)
 #define FAR_STEP ((uint64_t)1 << 36)
 

@@ -13,10 +13,11 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info);
  * unpacked by libelf. */
 bool dwarf_sections_are_zstd(const struct elf_file *ef);
 /* Returns the string of an attribute of a readable file, or NULL; a: NULL, or
- * what dwarf_attr() gave. Belongs to libdw, until it is ended. */
+ * the result of dwarf_attr(). It belongs to libdw until that is ended. */
 const char *dwarf_sections_string(Dwarf_Attribute *a);
-/* The same of an attribute of a DIE; and its number, or that of the attribute
- * `gnu` (0: none) if it has none, or 0. */
+/* dwarf_sections_text() returns that string for an attribute of a DIE;
+ * dwarf_sections_number() the attribute's number, or that of attribute `gnu`
+ * (0: none) if it has none, or 0. */
 const char *dwarf_sections_text(Dwarf_Die *die, unsigned int name);
 uint64_t dwarf_sections_number(Dwarf_Die *die, unsigned int name,
 			       unsigned int gnu);

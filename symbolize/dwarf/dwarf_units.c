@@ -1,4 +1,5 @@
-/* dwarf_units.c - the units of a file with debug information and their ranges.
+/* dwarf_units.c - reads the units of a file with debug information and their
+ * ranges.
  *
  * libdw reads the units in their order. A unit is shown to it as a whole or not
  * at all: libdw would take a part for the last unit. */
@@ -12,22 +13,22 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 
-/* To inflate the debug information of a C library takes longer than all else
- * that is done for a small capture, and is done for a few addresses. libelf and
- * libdw see a section of the bytes that were shown to them. When more are shown
- * these stay where they are. */
+/* ---- inflates sections in parts. To inflate the debug information of a C
+ * library takes longer than everything else for a small capture, and only a few
+ * addresses need it. libelf and libdw see a section of the bytes that were
+ * shown to them so far. The bytes do not move when more are shown. */
 
-/* Bytes that are inflated at once. */
+/* How many bytes are inflated at once. */
 #define STEP ((uint64_t)64 << 10)
-/* Raw deflate: the checksum after it is over all bytes, and says nothing about
+/* Raw deflate: the checksum after the data is over all bytes, and cannot check
  * a part. */
 #define WINDOW (-15)
 
 struct section_inflate {
 	Elf_Scn *scn;
-	Elf_Data *raw, *data; /* what libelf has of the section */
+	Elf_Data *raw, *data; /* libelf's data of the section */
 	unsigned char *buf;   /* has room for size bytes */
-	uint64_t size;	      /* as it is stated */
+	uint64_t size;	      /* as its header states it */
 	uint64_t n, shown;    /* bytes inflated so far */
 	bool swap;
 	bool whole, sound; /* all was inflated; its checksum is right */
@@ -35,7 +36,8 @@ struct section_inflate {
 	z_stream z;
 };
 
-/* Reads the two bytes before the data (RFC 1950): deflate, no dictionary. */
+/* Checks the two bytes before the data (RFC 1950): deflate, no dictionary.
+ * Returns false if they differ. */
 static bool section_inflate_begin(struct section_inflate *si, const void *p,
 				  size_t n)
 {
@@ -51,20 +53,20 @@ static bool section_inflate_begin(struct section_inflate *si, const void *p,
 	return inflateInit2(&si->z, WINDOW) == Z_OK;
 }
 
-/* libdw reads the size of the data each time. */
+/* Sets how many bytes are shown: libdw reads the size of the data each time. */
 static void section_inflate_show(struct section_inflate *si, uint64_t n)
 {
 	si->shown = n;
 	si->raw->d_size = si->data->d_size = (size_t)n;
 }
 
-/* Takes a section over from libelf: it looks like one without compression, of
+/* Takes over a section from libelf: it looks like one without compression, of
  * which nothing is shown. If it is not read in its order, its size is shown
  * from the start, as libdw compares offsets with it; then nothing may be read
  * before section_inflate_part() or section_inflate_all(). Returns NULL, and
- * does nothing, if the section is not compressed by zlib. Memory for its stated
- * size is reserved: the caller has compared that with the size in the file. ef
- * is borrowed. */
+ * changes nothing, if the section is not compressed by zlib. Memory for its
+ * stated size is reserved: the caller has compared that with the size in the
+ * file. ef is borrowed. */
 static struct section_inflate *section_inflate_open(const struct elf_file *ef,
 						    const struct elf_section *s,
 						    bool in_order)
@@ -106,7 +108,7 @@ static struct section_inflate *section_inflate_open(const struct elf_file *ef,
 	return si;
 }
 
-/* The section has no bytes any more. NULL is fine. */
+/* Frees the data; the section has no bytes any more. NULL is allowed. */
 static void section_inflate_close(struct section_inflate *si)
 {
 	GElf_Shdr sh;
@@ -141,7 +143,8 @@ static bool section_inflate_to(struct section_inflate *si, uint64_t end)
 	return si->n >= end;
 }
 
-/* The sum is after the data, most significant byte first. */
+/* Returns whether the checksum is right. It is after the data, most significant
+ * byte first. */
 static bool section_inflate_is_sound(const struct section_inflate *si)
 {
 	uint32_t sum = 0;
@@ -160,16 +163,15 @@ static bool section_inflate_is_sound(const struct section_inflate *si)
 	return own == sum;
 }
 
-/* Shows all bytes. Returns false if the section is damaged: the data, the
- * checksum or the stated size is wrong. Then nothing of it is shown any
- * more. */
+/* Shows all bytes. Returns false if the data, the checksum or the stated size
+ * is wrong; then nothing is shown any more. */
 static bool section_inflate_all(struct section_inflate *si)
 {
 	unsigned char more;
 
 	if (!si->whole) {
 		section_inflate_to(si, si->size);
-		/* After the last byte comes a mark, of which inflate() may know
+		/* After the last byte comes a mark, which inflate() may see
 		 * only when it has room for more. */
 		si->z.next_out = &more;
 		si->z.avail_out = sizeof(more);
@@ -183,10 +185,10 @@ static bool section_inflate_all(struct section_inflate *si)
 	return si->sound;
 }
 
-/* Shows the bytes up to the end of the part that begins at byte off with its
- * length, as units and line tables do. Stores that end. Returns false if there
- * is no whole part: the section ends, or is damaged. The checksum is over all
- * bytes, and so is tested only when the last one is there. */
+/* Shows the bytes up to the end of the part at byte off, which begins with its
+ * length, as units and line tables do. Sets *end to that end. Returns false if
+ * there is no complete part: the section ends, or is damaged. The checksum is
+ * over all bytes, so it is tested only with the last one. */
 static bool section_inflate_part(struct section_inflate *si, uint64_t off,
 				 uint64_t *end)
 {
@@ -214,22 +216,23 @@ static bool section_inflate_part(struct section_inflate *si, uint64_t off,
 	return true;
 }
 
-/* Ranges that are kept, of all units: a kernel has some 100,000. In a hostile
- * file all units may have the same long list. */
+/* The most ranges that are kept, of all units: a kernel has some 100,000. In a
+ * hostile file all units may have the same long list. */
 #define RANGES_MAX ((size_t)1 << 20)
 /* A name is at most this many references away. */
 #define HOPS_MAX 16
 
 struct dwarf_units {
 	Dwarf *dw;
-	struct section_inflate *info, *line; /* NULL: all of it is there */
+	struct section_inflate *info,
+		*line; /* NULL: libelf has the whole section */
 	struct dwarf_unit *unit;
 	size_t n, cap;
 	struct dwarf_range *range;
 	size_t n_range, cap_range;
-	Dwarf_CU *last; /* NULL: none was read */
-	uint64_t end;	/* of the last one */
-	bool whole;	/* nothing of the units is left to inflate */
+	Dwarf_CU *last; /* NULL: no unit was read */
+	uint64_t end;	/* of the last unit */
+	bool whole;	/* all units are inflated */
 	bool ended, damaged;
 };
 
@@ -241,7 +244,8 @@ static void dwarf_units_need_section(struct dwarf_units *us,
 		us->damaged = us->ended = true;
 }
 
-/* libdw ignores a section of which nothing is shown. */
+/* Takes over a section that is compressed, or returns NULL. libdw ignores a
+ * section of which nothing is shown. */
 static struct section_inflate *dwarf_units_open(struct dwarf_units *us,
 						const struct elf_file *ef,
 						const char *name, bool in_order)

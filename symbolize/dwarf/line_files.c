@@ -1,5 +1,5 @@
-/* line_files.c - the checksums of source files in the line tables of DWARF 5,
- * and what functions a unit declares in them. */
+/* line_files.c - reads the checksums of source files in the line tables of
+ * DWARF 5, and the functions that a unit declares in them. */
 #include "symbolize/dwarf/line_files.h"
 
 #include <stdbool.h>
@@ -18,14 +18,15 @@
 
 struct line_file {
 	uint8_t md5[MD5_BYTES];
-	bool two; /* tables disagree */
+	bool two; /* two tables have different checksums */
 };
 
 struct line_files {
-	struct line_file *file; /* by id in paths */
+	struct line_file *file; /* by the id of its path */
 	size_t n, cap;
 	struct intern paths;
-	struct elf_file *code, *lines; /* lines may be code; NULL: none */
+	struct elf_file *code, *lines; /* the files of code and of lines, which
+					  may be the same; NULL: none */
 };
 
 /* A table while it is read. */
@@ -43,8 +44,8 @@ static void line_add_folder(void *arg, const struct line_entry *e)
 	*mem_add(r->folder, r->n_folder, r->cap_folder) = e->name;
 }
 
-/* Stores a checksum under the path that libdw gives the file: that of its
- * folder and its name; folders are below the first, where the compiler ran. */
+/* Stores a checksum under the path that libdw makes for the file: its folder
+ * and its name; folders are below the first one, in which the compiler ran. */
 static void line_add_file(void *arg, const struct line_entry *e)
 {
 	const struct line_reading *r = arg;

@@ -1,4 +1,5 @@
-/* line_files.h - the checksums of source files in the line tables of DWARF 5.
+/* line_files.h - reads the checksums of source files in the line tables of
+ * DWARF 5.
  *
  * Only the heads of the tables are read: no unit, no line. clang and rustc
  * write an MD5 for each file, gcc 12 does not. */
@@ -12,11 +13,11 @@ struct line_files;
 struct symbolizer;
 
 /* Reads the tables of the image's file, or of its debug file. Never returns
- * NULL: what has no checksums has none to find. */
+ * NULL: without checksums the result is empty. */
 struct line_files *line_files_open(struct symbolizer *sy,
 				   const struct image *img);
 void line_files_close(struct line_files *f);
-/* As dwarf_declared(), of an offset in the image. */
+/* dwarf_declared() for an offset in the image. */
 void line_files_declared(struct line_files *f, uint64_t off,
 			 dwarf_declared_fn *fn, void *arg);
 /* Returns the 16 bytes of the file with a path as struct symbol has it, NULL if

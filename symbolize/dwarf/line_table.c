@@ -1,5 +1,5 @@
-/* line_table.c - the lists of folders and files in a line table of DWARF 5, and
- * how much memory libdw would take for one. */
+/* line_table.c - reads the lists of folders and files in a line table of DWARF
+ * 5, and computes how much memory libdw would take for one. */
 #include "symbolize/dwarf/line_table.h"
 
 #include <dwarf.h>
@@ -28,7 +28,7 @@ static const char *line_string_at(const struct bytes *section, uint64_t off,
 	return (const char *)section->pos + off;
 }
 
-/* Reads a value, or steps over it. Returns -1 if its form is not known. */
+/* Reads a value, or skips it. Returns -1 if its form is unknown. */
 static int line_value(struct line_table *t, struct bytes *b, uint64_t form,
 		      struct line_entry *e, uint64_t content)
 {
@@ -125,8 +125,8 @@ int line_table_take(struct line_table *t, struct bytes *section,
 		       : bytes_take(section, len, out, NULL);
 }
 
-/* Finds a section, or the one whose name says that it was compressed the old
- * way. */
+/* Finds a section, or the one with the name of the old compression. Returns
+ * false if there is neither. */
 static bool line_table_find(const struct elf_file *ef, const char *name,
 			    struct elf_section *out)
 {
@@ -157,8 +157,8 @@ void line_table_section(const struct elf_file *ef, const char *name,
 		   d && d->d_buf ? d->d_size : 0, name, 0, ef->swap);
 }
 
-/* What libdw 0.188 keeps of a row: a list item, its copy in the sorted table,
- * and the pointer by which it is sorted; and of a file or folder, besides its
+/* The memory of libdw 0.188 for a row: a list item, its copy in the sorted
+ * table, and the pointer for sorting; and for a file or folder, besides its
  * name. */
 #define ROW_BYTES 112
 #define FILE_BYTES 64
@@ -170,9 +170,9 @@ void line_table_section(const struct elf_file *ef, const char *name,
 struct line_rows {
 	struct line_table table;
 	uint64_t sum;
-	size_t folder; /* length of the folder in which the compiler ran;
-			* longest: that of the table. Both may be put before a
-			* name */
+	size_t folder; /* length of the name of the folder in which the compiler
+			  ran; longest: of a folder in the table. Both may be
+			  prefixed to a name */
 	size_t longest;
 	uint8_t version, opcodes;
 	const uint8_t *args; /* of standard opcodes, by number - 1 */
@@ -221,7 +221,7 @@ static int line_rows_list(struct line_rows *r, struct bytes *b,
 	}
 }
 
-/* Reads what is after the length of the head, up to the end of its lists. */
+/* Reads the head, from after its length, up to the end of its lists. */
 static int line_rows_head(struct line_rows *r, struct bytes *b)
 {
 	/* smallest instruction, operations (from 4 on), is_stmt, the base and
@@ -242,7 +242,7 @@ static int line_rows_head(struct line_rows *r, struct bytes *b)
 
 /* ---- the program */
 
-/* Counts the rows of a program, up to its end or to what cannot be read. */
+/* Counts the rows of a program, up to its end or to something unknown. */
 static void line_rows_walk(struct line_rows *r, struct bytes *b)
 {
 	uint8_t op;

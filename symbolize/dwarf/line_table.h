@@ -1,5 +1,5 @@
-/* line_table.h - the lists of folders and files in a line table of DWARF 5, and
- * how much memory libdw would take for one. */
+/* line_table.h - reads the lists of folders and files in a line table of DWARF
+ * 5, and computes how much memory libdw would take for one. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "stitch/base/bytes.h"
 
 #define MD5_BYTES 16
-/* Real tables have five forms. */
+/* The most forms of an entry; real tables have five. */
 #define FORMS_MAX 16
 
 struct elf_file;
@@ -31,12 +31,12 @@ struct line_entry {
 };
 typedef void line_entry_fn(void *arg, const struct line_entry *e);
 
-/* Finds a section of lines or of their strings, which libdw would unpack, too;
+/* Finds a section of lines or of their strings, unpacked as libdw would do it;
  * empty if there is none. *out is borrowed from ef. */
 void line_table_section(const struct elf_file *ef, const char *name,
 			struct bytes *out);
-/* Takes the next table of a section, from after its length on. Returns -1 if
- * the section ends before it does. */
+/* Takes the next table of a section; *out starts after its length. Returns -1
+ * if the section ends before the table does. */
 int line_table_take(struct line_table *t, struct bytes *section,
 		    struct bytes *out);
 /* Reads the next list of a table and calls fn for each entry. Returns -1 if it
@@ -44,14 +44,14 @@ int line_table_take(struct line_table *t, struct bytes *section,
 int line_table_entries(struct line_table *t, struct bytes *b, line_entry_fn *fn,
 		       void *arg);
 
-/* What is read of one image at a time: 4 million rows. */
+/* The most memory for the lines of one image at a time: 4 million rows. */
 #define LINE_ROWS_BYTES_MAX ((uint64_t)448 << 20)
 
 /* Returns how much memory libdw takes at most for the table at off of
- * .debug_line, or of .debug_line.dwo if that is what the file has: it keeps 112
- * bytes for each row, which may be one byte of the file, and for each file its
- * whole path, whose folder the file states once. UINT64_MAX: it is damaged, or
- * of a form that no compiler uses; 0: there is none. folder: the name of the
- * folder in which the compiler ran, or NULL. */
+ * .debug_line, or of .debug_line.dwo if the file has that: it keeps 112 bytes
+ * for each row, which may be one byte of the file, and for each file its whole
+ * path, whose folder is in the file once. Returns UINT64_MAX if the table is
+ * damaged, or of a form that no compiler uses; 0 if there is none. folder: the
+ * name of the folder in which the compiler ran, or NULL. */
 uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
 			 const char *folder);

@@ -1,4 +1,5 @@
-/* split_dwarf.c - debug information that -gsplit-dwarf put into a .dwo file.
+/* split_dwarf.c - reads debug information that -gsplit-dwarf put into a .dwo
+ * file.
  *
  * Addresses in it are indexes into .debug_addr of the program. Range lists are
  * in .debug_rnglists.dwo (DWARF 5) or in .debug_ranges of the program (GNU
@@ -16,11 +17,11 @@
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/files/locate.h"
 
-/* dwp and llvm-dwp write the sections of all units one after the other; the
- * index in .debug_cu_index tells which part of each section is a unit's (DWARF
- * 5, 7.3.5, and the GNU extension of DWARF 4). libdw 0.188 does not read it. No
- * byte is copied: the data of libelf are made to begin and end where those of
- * the unit do. The string section is the only one without parts. */
+/* ---- packages. dwp and llvm-dwp write the sections of all units one after the
+ * other; the index in .debug_cu_index has the part of each section that is a
+ * unit's (DWARF 5, 7.3.5, and the GNU extension of DWARF 4). libdw 0.188 does
+ * not read it. No byte is copied: the data of libelf are made to begin and end
+ * where those of the unit do. Only the string section has no parts. */
 
 /* Eight kinds of sections have numbers. */
 #define COLUMNS_MAX 8
@@ -28,7 +29,7 @@
 #define VERSION_5 5
 
 struct package_column {
-	Elf_Data *data; /* what libdw will see; NULL: libdw need not see it */
+	Elf_Data *data; /* data for libdw; NULL: libdw need not see it */
 	Elf_Data *raw;	/* the same bytes, as split_dwarf.c sees them */
 	struct bytes whole;
 };
@@ -36,12 +37,12 @@ struct package_column {
 struct split_package {
 	struct elf_file *ef;
 	uint32_t n_column, n_unit, n_slot;
-	/* Tables of the index. */
+	/* The tables of the index. */
 	struct bytes id, row, off, len;
 	struct package_column column[COLUMNS_MAX];
 };
 
-/* The sections that are needed, by their number in the index. */
+/* Returns the name of a section that is needed, by its number in the index. */
 static const char *split_package_name(uint32_t version, uint32_t number)
 {
 	switch (number) {
@@ -124,7 +125,7 @@ static int split_package_read_index(struct split_package *p)
 	return 0;
 }
 
-/* Takes the names off the sections that are not cut, and off the index. With an
+/* Removes the names of sections that are not cut, and of the index. With an
  * index, libdw 0.188 takes the file for one without .dwo sections, and 0.191
  * reads the index. */
 static void split_package_hide_others(const struct split_package *p)
@@ -202,9 +203,9 @@ static int split_package_find_row(const struct split_package *p, uint64_t id,
 	return -1;
 }
 
-/* Returns the file with each section cut to the part of the unit with this id:
- * as if it were the unit's .dwo file; NULL if the unit is not in it. It is
- * borrowed, until the next call. */
+/* Returns the file with each section cut to the part of the unit with this id,
+ * so that it looks like the unit's .dwo file; NULL if the unit is not in it.
+ * Borrowed until the next call. */
 static const struct elf_file *split_package_cut(struct split_package *p,
 						uint64_t id)
 {
@@ -292,8 +293,8 @@ static bool split_dwarf_is_type(const struct elf_file *ef,
 	       !bytes_u8(&b, &type, NULL) && type == DW_UT_split_type;
 }
 
-/* Takes the names off the sections that libdw 0.188 would take for the unit's:
- * it reads the first of a name and, in an object file of -gsplit-dwarf=single,
+/* Removes the names of sections that libdw 0.188 would take for the unit's: it
+ * reads the first of a name and, in an object file of -gsplit-dwarf=single,
  * those without ".dwo" in place of those with it. */
 static void split_dwarf_hide_others(const struct elf_file *ef)
 {
@@ -324,8 +325,8 @@ const char *split_dwarf_name(Dwarf_Die *skeleton)
 	return name ? name : dwarf_sections_text(skeleton, DW_AT_GNU_dwo_name);
 }
 
-/* Opens the unit with this id. Owns `own`, even if there is no such unit; ef
- * NULL: the file cannot be read. */
+/* Opens the unit with this id. Takes ownership of `own`, even if there is no
+ * such unit; ef NULL: the file cannot be read. */
 static struct split_dwarf *split_dwarf_of(const struct elf_file *ef,
 					  struct elf_file *own, uint64_t id)
 {

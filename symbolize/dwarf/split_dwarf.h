@@ -1,5 +1,5 @@
-/* split_dwarf.h - debug information that -gsplit-dwarf put into a .dwo file,
- * alone or in a package.
+/* split_dwarf.h - reads debug information that -gsplit-dwarf put into a .dwo
+ * file, alone or in a package.
  *
  * libdw would find the file itself, open whatever is at a path that the program
  * names (opening a FIFO hangs), map it and keep it open. Here it is opened like
@@ -15,16 +15,16 @@ struct split_dwarf;
 struct split_package;
 struct symbolizer;
 
-/* Opens the package (.dwp) of a program: its .dwo files in one. Returns NULL if
- * there is none that can be read. */
+/* Opens the package (.dwp) of a program, which has its .dwo files. Returns NULL
+ * if none can be read. */
 struct split_package *split_package_open(struct symbolizer *sy,
 					 const struct elf_file *ef);
 void split_package_close(struct split_package *p);
 /* Returns the name of the .dwo file of a skeleton, borrowed from libdw; NULL if
  * it has none. */
 const char *split_dwarf_name(Dwarf_Die *skeleton);
-/* Opens the unit of the skeleton in ef: in the package, which may be NULL and
- * must stay open, or in its .dwo file. Returns NULL if it is not found. */
+/* Opens the unit of the skeleton in ef: from the package, which may be NULL and
+ * must stay open, or from its .dwo file. Returns NULL if it is not found. */
 struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 				     const struct elf_file *ef,
 				     struct split_package *package,
@@ -33,7 +33,8 @@ void split_dwarf_close(struct split_dwarf *s);
 /* Returns the DIE of the unit, with the functions below it. */
 Dwarf_Die *split_dwarf_unit(struct split_dwarf *s);
 
-/* Returns how much memory its table of files, or of lines, takes at most. */
+/* Returns how much memory the unit's table of files, or of lines, takes at
+ * most. */
 uint64_t split_dwarf_lines_bytes(struct split_dwarf *s);
 
 /* State of an iteration over the ranges of a DIE; starts as all zero. */

@@ -9,6 +9,6 @@ struct bytes;
  * number is longer than 64 bits. */
 int leb128_unsigned(struct bytes *b, uint64_t *out);
 int leb128_signed(struct bytes *b, int64_t *out);
-/* The same for a number of 1 to 8 bytes; sign: it is sign-extended. */
+/* Reads a number of 1 to 8 bytes in the same way; sign: it is sign-extended. */
 int dwarf_number_fixed(struct bytes *b, unsigned int size, bool sign,
 		       uint64_t *out);

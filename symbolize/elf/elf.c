@@ -18,7 +18,8 @@
 /* Notes are a few hundred bytes. Only those of core files are larger, and core
  * files are not read. */
 #define NOTES_MAX (64 * 1024)
-/* Of the vdso. The kernel maps whole pages; the section headers come last. */
+/* The largest vdso. The kernel maps whole pages; the section headers come
+ * last. */
 #define VDSO_MAX ((uint64_t)256 * 1024)
 
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
@@ -73,8 +74,8 @@ void elf_id_hex(const uint8_t *id, size_t len, char *out)
 		snprintf(out + 2 * i, 3, "%02x", id[i]);
 }
 
-/* Sections first: a debug file keeps its note section, but its program headers
- * refer to bytes that were removed. */
+/* Reads the build-id, from sections first: a debug file keeps its note section,
+ * but its program headers refer to bytes that were removed. */
 static void elf_read_build_id(struct elf_file *ef)
 {
 	struct elf_section s;
@@ -145,7 +146,7 @@ static void elf_read_segments(struct elf_file *ef)
 	if (!ef->n_seg || bytes)
 		return;
 	/* A debug file made by objcopy has empty segments with other file
-	 * offsets. Assumes what ld does: the text is mapped at vaddr minus the
+	 * offsets. Assume what ld does: the text is mapped at vaddr minus the
 	 * first vaddr. */
 	ef->no_code = true;
 	for (size_t i = 0; i < ef->n_seg; i++)
@@ -181,7 +182,8 @@ static struct elf_file *elf_file_of_fd(int fd, const char *path,
 	ef->path = mem_strdup(path);
 	errno = 0;
 	ef->elf = elf_begin(fd, ELF_C_READ, NULL);
-	/* without memory it would seem that nothing is there */
+	/* without memory libelf fails, and the file would seem to have
+	 * nothing */
 	if (errno == ENOMEM)
 		mem_must(ef->elf);
 	return elf_file_fill(ef, err);
@@ -239,7 +241,7 @@ struct elf_file *vdso_own(void)
 	uint64_t len = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
 	if (!eh->e_shoff || len > VDSO_MAX)
 		return NULL;
-	/* Round up to the pages that the headers are in. */
+	/* round up to the pages that the headers are in */
 	len = (len + page - 1) / page * page;
 	return elf_file_memory(mem_dup(eh, len), len, "[vdso]", NULL);
 }
