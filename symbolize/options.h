@@ -1,4 +1,4 @@
-/* options.h - where the names of a recording are to be looked for. */
+/* options.h - where to look for the names of a recording. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct symbolize_opts {
 	 * build-id is the recorded one */
 	const char *kallsyms;
 	const char *vmlinux; /* NULL: search for it */
-	/* the folder with kcore and kallsyms of the recorded boot, when the
+	/* folder with kcore and kallsyms of the recorded boot, copied when the
 	 * recording ended; NULL: none */
 	const char *kcore;
 	const char *release; /* release of the recorded kernel; NULL: unknown */
@@ -37,12 +37,12 @@ struct symbolize_opts {
 	double fetch_seconds;
 	/* returns true once the user wants to stop; may be NULL */
 	bool (*stop)(void);
-	/* more folders, up to a NULL; may be NULL */
+	/* additional folders, ending with NULL; may be NULL */
 	const char *const *debug_dirs;
 	/* Copies of /proc/kallsyms found in captures, borrowed until the
 	 * symbolizer is freed; may be NULL. */
 	const struct symbolize_text *captured;
-	/* What earlier symbolizers left, and later ones get; NULL: nothing.
+	/* What earlier symbolizers left for later ones; NULL: nothing is kept.
 	 * Borrowed until the symbolizer is freed. */
 	struct symbolizer_cache *kept;
 	bool no_demangle;
@@ -51,16 +51,17 @@ struct symbolize_opts {
 	/* recorded on this machine and kernel version: a kernel without a
 	 * build-id may be the running one */
 	bool same_machine;
-	bool other_machine; /* recorded on one with another name */
-	/* build-ids in records may be what a program that is traced read from
-	 * the path, as LTTng-UST does, after the file was mapped */
+	bool other_machine; /* recorded on a machine with another name */
+	/* build-ids in records may be read from the path by the traced program
+	 * after the file was mapped, as LTTng-UST does */
 	bool ids_read;
-	/* Between these times, in ns since 1970, the recorder wrote the
-	 * captures; 0, 0: unknown. */
+	/* The recorder wrote the captures between these times, in ns since
+	 * 1970; 0, 0: unknown. */
 	int64_t recorded_from, recorded_to;
-	/* The first record is of this time. Its time in ns since 1970 is
-	 * recorded_from, or later by so much at most. */
+	/* The time of the first record. In ns since 1970 it is recorded_from,
+	 * or later by at most recorded_slack. */
 	uint64_t recorded_first;
 	int64_t recorded_slack;
-	int64_t recorded_before; /* it was done then; 0: unknown */
+	int64_t recorded_before; /* the recording had ended by then; 0: unknown
+				  */
 };

@@ -311,9 +311,8 @@ Elf_Data *elf_section_data(const struct elf_section *s)
 	return d && d->d_buf ? d : NULL;
 }
 
-/* Mappings cover whole pages, so code may lie before p_offset (lld) or
- * after the end of a segment. A segment that really contains the offset is
- * preferred. */
+/* Mappings cover whole pages, so code may be before p_offset (lld) or after the
+ * end of a segment. A segment that really contains the offset is preferred. */
 int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 	      uint64_t *vaddr)
 {

@@ -1,13 +1,13 @@
-/* gopclntab.c - what Go's runtime knows of its functions, which stripped
- * programs have, too.
+/* gopclntab.c - reads the function table of Go's runtime, which stripped
+ * programs have too.
  *
- * Go's runtime prints stacks by a table of its own, which neither 'go build
- * -ldflags=-s' nor strip removes. Its layout since Go 1.18 is that of pcHeader,
- * functab and _func in runtime/symtab.go and runtime/runtime2.go: a header with
- * the offsets of parts; names, each with a zero after it; and by rising
- * address an entry for each function, with where its record is. Addresses are
- * counted from runtime.text. A record has where its depths of the stack are
- * among the values by address, which step() of runtime/symtab.go reads. */
+ * Go's runtime prints stacks with a table that neither 'go build -ldflags=-s'
+ * nor strip removes. Its layout since Go 1.18 is that of pcHeader, functab and
+ * _func in runtime/symtab.go and runtime/runtime2.go: a header with the offsets
+ * of parts; names, each followed by a zero; and an entry for each function in
+ * the order of addresses, with the offset of its record. Addresses count from
+ * runtime.text. A record has the offset of its stack depths, which step() of
+ * runtime/symtab.go reads. */
 #include "symbolize/elf/gopclntab.h"
 
 #include <gelf.h>
@@ -17,25 +17,25 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/symtab.h"
 
-/* The first word, of Go 1.18 and of 1.20: what is read here is the same. */
+/* The first word, in Go 1.18 and in 1.20; the parts that are read here are the
+ * same. */
 #define MAGIC_118 0xfffffff0u
 #define MAGIC_120 0xfffffff1u
-/* Bytes in front of the numbers of the header, and of an entry of a function.
- */
+/* Sizes: of the header before its numbers, and of an entry of a function. */
 #define HEADER 8
 #define ENTRY 8
-/* Of a record: the word with the place of the depths (_func.pcsp). */
+/* Offset in a record of the word for its depths (_func.pcsp). */
 #define RECORD_DEPTHS 16
-/* The byte with its flags, since Go 1.20 and before; and one of them, for a
- * function that nothing called (TOPFRAME of internal/abi). */
+/* Offset of the byte with its flags, since Go 1.20 and before; and the flag of
+ * a function without a caller (TOPFRAME of internal/abi). */
 #define RECORD_FLAGS 41
 #define RECORD_FLAGS_118 37
 #define FLAG_TOP 1
-/* A name that is longer is none: each of millions of entries of a damaged table
- * may have the same bytes without an end. */
+/* The longest name: each of millions of entries of a damaged table may have the
+ * same endless bytes. */
 #define NAME_MOST 16384
 
-/* Starts to read at an offset of the table. Returns false if that is after its
+/* Starts to read at an offset of the table. Returns false if that is beyond its
  * end. */
 static bool gopclntab_at(const struct gopclntab *g, uint64_t off,
 			 struct bytes *b)
@@ -83,8 +83,8 @@ static bool gopclntab_read_header(struct gopclntab *g)
 	       g->entries <= g->len && g->n <= (g->len - g->entries) / ENTRY;
 }
 
-/* Reads the address of function i, from runtime.text; of g->n that is where the
- * last one ends. Returns where its record is in *record, if not NULL. */
+/* Reads the start of function i, from runtime.text on; i == g->n: the end of
+ * the last one. Sets *record, if not NULL, to the offset of its record. */
 static bool gopclntab_entry(const struct gopclntab *g, uint64_t i,
 			    uint32_t *start, uint32_t *record)
 {
@@ -95,7 +95,8 @@ static bool gopclntab_entry(const struct gopclntab *g, uint64_t i,
 	       (!record || !bytes_u32(&b, record, NULL));
 }
 
-/* Returns the name of a function by its record; NULL if it is damaged. */
+/* Returns the name of a function by its record; NULL if the record is
+ * damaged. */
 static const char *gopclntab_name(const struct gopclntab *g, uint32_t record)
 {
 	struct bytes b;
@@ -113,9 +114,10 @@ static const char *gopclntab_name(const struct gopclntab *g, uint32_t record)
 		       : NULL;
 }
 
-/* Where a loader moves the file to, only its relocations tell the address of
- * runtime.text. If C code was linked in front, that is not where .text begins:
- * the program then does not start in Go's own first function. */
+/* Finds the address of runtime.text. If the loader chooses the address of the
+ * file, only relocations have it. It is not the start of .text if C code was
+ * linked before it: the program then does not start in Go's own first
+ * function. */
 static bool gopclntab_find_text(const struct elf_file *ef, struct gopclntab *g)
 {
 	static const char first[] = "_rt0_";

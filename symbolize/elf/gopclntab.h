@@ -1,5 +1,5 @@
-/* gopclntab.h - what Go's runtime knows of its functions, which stripped
- * programs have, too: names, and how deep their stack is at each address. */
+/* gopclntab.h - reads the function table of Go's runtime, which stripped
+ * programs have too: names, and the stack depth at each address. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,47 +17,48 @@ struct gopclntab {
 	size_t len;
 	bool swap;
 	uint8_t word;	  /* bytes of a pointer */
-	uint8_t quantum;  /* addresses are counted in so many bytes */
-	uint8_t flags_at; /* in a record */
-	/* functions; the address that entries count from; offsets of the names,
-	 * of the values by address, and of the entries */
+	uint8_t quantum;  /* addresses are counted in units of so many bytes */
+	uint8_t flags_at; /* offset of the flags in a record */
+	/* number of functions; address that entries count from; offsets of the
+	 * names, of the values by address, and of the entries */
 	uint64_t n, text, names, values, entries;
 };
 
 struct gopclntab_function {
 	uint64_t start, end; /* ELF addresses; end is exclusive */
-	uint32_t record;     /* where its record is, from the entries */
+	uint32_t record;     /* offset of its record, from the entries on */
 };
 
-/* The depths of the stack of a function, by rising address: how many bytes
- * below the return address (of machines with a link register: below the stack
- * of the caller) its stack pointer is. */
+/* The stack depths of a function, by rising address: how many bytes the stack
+ * pointer is below the return address (on machines with a link register: below
+ * the caller's stack). */
 struct gopclntab_depths {
 	struct bytes b;
-	uint64_t pc; /* ELF address up to which they were read */
+	uint64_t pc; /* ELF address up to which depths were read */
 	uint64_t end;
 	uint32_t depth;
 	uint8_t quantum;
 	bool first;
-	bool top; /* nothing called the function: a stack begins with it */
+	bool top; /* the function has no caller: a stack begins with it */
 };
 
 /* Finds the table, and sets *from to its section. Returns false if there is
- * none, or it is of a version that is not known: before Go 1.18. */
+ * none, or its version is unknown: before Go 1.18. */
 bool gopclntab_open(const struct elf_file *ef, struct gopclntab *g,
 		    struct elf_section *from);
-/* Returns function i, in the order of their addresses; false: it is damaged. */
+/* Sets *out to function i, in the order of addresses. Returns false if it is
+ * damaged. */
 bool gopclntab_function(const struct gopclntab *g, uint64_t i,
 			struct gopclntab_function *out);
 /* Starts to read the depths of a function. Returns false if it has none. */
 bool gopclntab_depths(const struct gopclntab *g,
 		      const struct gopclntab_function *f,
 		      struct gopclntab_depths *d);
-/* Sets d->depth, which is that from *start to d->pc. Returns 1; 0 at the end of
- * the function; -1 if the rest is damaged. */
+/* Reads the next depth, which holds from *start to d->pc. Returns 1; 0 at the
+ * end of the function; -1 if the rest is damaged. */
 int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start);
 /* Starts to read the depths of the function around an ELF address. Returns
- * false if Go's runtime does not know them. O(log functions). */
+ * false if the table has none. O(log functions). */
 bool gopclntab_around(const struct gopclntab *g, uint64_t vaddr,
 		      struct gopclntab_depths *d);
 /* Adds a symbol for each function of the table, and sets *from as

@@ -1,4 +1,4 @@
-/* plt.c - names of PLT stubs, through which one file calls another.
+/* plt.c - finds the names of PLT stubs, through which one file calls another.
  *
  * On x86 the slot that a stub jumps through is decoded from its code, and the
  * relocation of that slot has the name; this works for .plt, .plt.sec and
@@ -44,8 +44,9 @@ static const char *plt_symbol_name(const struct plt_reader *p,
 	return name && name[0] ? name : NULL;
 }
 
-/* An IRELATIVE relocation has no symbol, but the address of a resolver
- * function. Its name is the name users know the target by, such as strrchr. */
+/* Returns the name for an IRELATIVE relocation, which has no symbol but the
+ * address of a resolver function: its name is the one that users know the
+ * target by, such as strrchr. */
 static const char *plt_chooser_name(const struct plt_reader *p, uint64_t info,
 				    int64_t addend)
 {
@@ -100,8 +101,8 @@ static void plt_read_relocs(struct plt_reader *p, const char *name, bool all)
 			plt_symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
 		if (!sym)
 			sym = plt_chooser_name(p, a.r_info, a.r_addend);
-		/* Nearly all of .rela.dyn, which has a million entries in a
-		 * large library. */
+		/* skips nearly all of .rela.dyn, which has a million entries in
+		 * a large library */
 		if (!sym && !all)
 			continue;
 		*mem_add(p->rel, p->n, p->cap) =
@@ -258,8 +259,8 @@ size_t plt_slots(const struct elf_file *ef, const char *const name[], size_t n,
 	size_t found = 0;
 	bool any = false;
 
-	/* Few files have such a name; the relocations of a large one take
-	 * long. */
+	/* Few files have such a name, and reading the relocations of a large
+	 * one takes long. */
 	for (size_t k = 0; d && d->d_buf && k < n; k++)
 		any |= memmem(d->d_buf, d->d_size, name[k],
 			      strlen(name[k]) + 1) != NULL;

@@ -1,4 +1,5 @@
-/* symtab.c - a sorted table of symbols: which symbol covers an address? */
+/* symtab.c - a sorted table of symbols, in which the symbol that covers an
+ * address is found. */
 #include "symbolize/elf/symtab.h"
 
 #include "stitch/base/digits.h"
@@ -28,12 +29,12 @@ void symtab_release(struct symtab *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* On the 27,000 symbols of a compiler this takes a tenth of the 5 ms of
- * qsort(). */
+/* with the 27,000 symbols of a compiler this takes a tenth of the 5 ms of
+ * qsort() */
 SORT_BY_DIGITS(symtab_by_start, struct symtab_key, start);
 
-/* kallsyms is sorted up to the first module, and a finished table up to the
- * symbols added since: only the rest is sorted, then merged. */
+/* Sorts the table. kallsyms is sorted up to the first module, and a finished
+ * table up to the symbols added since: only the rest is sorted, then merged. */
 static void symtab_sort(struct symtab *t)
 {
 	size_t head = t->n ? 1 : 0;
@@ -60,7 +61,8 @@ static void symtab_sort(struct symtab *t)
 
 /* Returns true if b is a better name than a for their common address. This is
  * perf's order, so that users see the names they know: higher rank, then fewer
- * leading underscores, then the longer name. Of equals the first stays. */
+ * leading underscores, then the longer name. Of equal names the first one is
+ * kept. */
 static bool symtab_is_better(const struct sym *a, const struct sym *b,
 			     bool last_wins)
 {
@@ -81,7 +83,7 @@ void symtab_finish(struct symtab *t)
 	size_t n = 0;
 
 	symtab_sort(t);
-	/* of several names of an address the best stays */
+	/* of several names of an address the best one is kept */
 	for (size_t i = 0; i < t->n; i++) {
 		struct sym *last = n ? &t->sym[n - 1] : NULL;
 

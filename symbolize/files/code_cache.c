@@ -1,9 +1,9 @@
-/* code_cache.c - what was found out about the code of files, kept for the run
- * and, by build-id, on disk.
+/* code_cache.c - keeps what analysis has found about the code of files, for the
+ * run and, by build-id, on disk.
  *
  * The files are next to those of names, in the same form: read through struct
- * bytes, and ignored and replaced if they are damaged. CODE_RULES, a sum of the
- * sources that find it out, is in them: another version asks again. */
+ * bytes, and ignored and replaced if they are damaged. They have CODE_RULES, a
+ * sum of the sources that do the analysis: another version does it again. */
 #include "symbolize/files/code_cache.h"
 
 #include <inttypes.h>
@@ -15,15 +15,16 @@
 #include "symbolize/files/name_cache.h"
 
 #define CODE_CACHE_MAGIC "bs code\1"
-/* Addresses of a file: 2 MiB. Of cc1 a minute of a compile has 20,000. */
+/* The most addresses of a file: 2 MiB. A minute of a compile has 20,000 of
+ * cc1. */
 #define CODE_PLACES_MAX ((size_t)1 << 18)
 
 struct code_cache {
-	char *file;		  /* that it is of */
-	char path[PATH_SIZE];	  /* on disk; "": it is not there */
-	struct tried_files tried; /* file */
-	/* ELF address << CODE_CACHE_BITS | what is noted of it; the first n_old
-	 * are sorted */
+	char *file;		  /* path of the file with the code */
+	char path[PATH_SIZE];	  /* path on disk; "": it is not stored */
+	struct tried_files tried; /* the file with the code */
+	/* ELF address << CODE_CACHE_BITS | the note; the first n_old are
+	 * sorted */
 	uint64_t *place;
 	size_t n, cap, n_old;
 	uint64_t text; /* hash of .text */
@@ -33,7 +34,7 @@ struct code_cache {
 
 /* ---- on disk */
 
-/* What is in a file in front of its places. */
+/* The start of a file, before its places. */
 struct code_cache_head {
 	uint32_t rules, has_text;
 	uint64_t id[4]; /* struct tried_path.id */
@@ -133,7 +134,7 @@ struct code_cache *code_cache_of(struct symbolizer *sy,
 	if (id != TABLE_NONE) {
 		if (tried_files_unchanged(&sy->code[id]->tried))
 			return sy->code[id];
-		/* whoever has it goes on with the file as it was */
+		/* a user of the old cache continues with the file as it was */
 		sy->code[id]->path[0] = '\0';
 		table_remove(&sy->by_file, hash, id);
 	}

@@ -1,7 +1,7 @@
 /* fetch.c - downloads files by build-id, with libdebuginfod.
  *
  * The library is loaded at the first download: it brings in some thirty other
- * libraries (curl, TLS, Kerberos), which every start would pay for. */
+ * libraries (curl, TLS, Kerberos), which would slow down every start. */
 #include "symbolize/files/fetch.h"
 
 #include <dlfcn.h>
@@ -21,10 +21,10 @@ struct fetch {
 	__typeof__(debuginfod_end) *end;
 	bool (*stop)(void);
 	double left, began; /* seconds */
-	long most;	    /* for one file, as the user asks; 0: any */
+	long most;	    /* limit for one file, set by the user; 0: none */
 	bool over;	    /* the time limit has passed */
-	/* Failed requests, so that none is repeated: naming asks twice for a
-	 * file, and several images may have one build-id. */
+	/* Failed requests, none of which is repeated: naming requests a file
+	 * twice, and several images may have one build-id. */
 	struct miss *miss;
 	size_t n_miss, cap_miss;
 };
@@ -118,7 +118,7 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 
 		if (f->most > 0 && f->most < most)
 			most = f->most;
-		/* Before a server answers, 0.192 does not call
+		/* Before a server answers, libdebuginfod 0.192 does not call
 		 * fetch_progress(), and each of its attempts may take as long.
 		 * While files are fetched, no other thread reads variables. */
 		snprintf(text, sizeof(text), "%ld", most);
@@ -155,7 +155,7 @@ void fetch_free(struct symbolizer *sy)
 	if (sy->fetch->client)
 		sy->fetch->end(sy->fetch->client);
 	free(sy->fetch->miss);
-	/* Not unloaded: curl and its libraries do not support it. */
+	/* not unloaded: curl and its libraries do not support that */
 	free(sy->fetch);
 	sy->fetch = NULL;
 }

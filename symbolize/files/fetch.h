@@ -1,5 +1,5 @@
 /* fetch.h - downloads files by build-id from the debuginfod servers that the
- * user named.
+ * user has set.
  *
  * Only if symbolize_opts.fetch_seconds is set, and for no longer than that in
  * total. Files are stored in the folder shared by debuginfod clients, which
@@ -19,7 +19,7 @@ enum fetch_what {
 /* Returns true if libdebuginfod can be loaded. */
 bool fetch_available(void);
 /* Downloads a file. Returns true if it is in the shared folder now; otherwise
- * the report of the current image says why not. */
+ * the report of the current image has the reason. */
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 		size_t id_len);
 void fetch_free(struct symbolizer *sy);

@@ -1,14 +1,14 @@
-/* identity.c - whether a file is the one that was mapped: the one place that
- * decides it.
+/* identity.c - judges whether a file is the one that was mapped: the one place
+ * that decides it.
  *
  * The kernel can write the build-id of a mapping into its record, which then
  * has no inode. Otherwise perf, in all versions, reads build-ids when the
- * recording ends, from the files that are then at the recorded paths: those of
- * a program that was built anew meanwhile are of the new one, and those of a
- * mount namespace that is gone are of what has the path outside. The inode in
- * the record is of the mapped file, but differs between copies of a file, and
- * tells nothing on another machine, unless it is the same below a folder that
- * the user names. */
+ * recording ends, from the files that are then at the recorded paths: if a
+ * program was built again meanwhile, its build-id is of the new one, and for a
+ * mount namespace that has ended it is of the file at that path outside. The
+ * inode in the record is of the mapped file, but differs between copies of a
+ * file, and means nothing on another machine, unless the file is the same below
+ * a folder that the user gives. */
 #include "symbolize/files/identity.h"
 
 #include <fcntl.h>
@@ -46,10 +46,11 @@ enum identity_inode {
 /* Times in ns since 1970; 0: unknown. */
 struct identity_file {
 	enum identity_inode inode;
-	bool device; /* it is on the recorded one */
-	bool disk;   /* its file system is on one */
-	bool linked; /* it has another name */
-	/* times are of whole seconds, as of old file systems: so much later */
+	bool device; /* it is on the recorded device */
+	bool disk;   /* its file system is on a device */
+	bool linked; /* it has more than one name */
+	/* resolution of the times, whole seconds on old file systems: they may
+	 * be later by so much */
 	int64_t grain;
 	int64_t born, written, changed;
 };
@@ -59,13 +60,14 @@ static int64_t identity_ns(const struct statx_timestamp *t)
 	return (int64_t)t->tv_sec * NS_PER_S + t->tv_nsec;
 }
 
-/* An inode number is soon used again by some file systems, with another
- * generation. What perf takes from /proc has none. fd -1: the file is opened,
- * but one of the kernel. */
+/* Returns whether the file has another generation than the record. Some file
+ * systems soon use an inode number again, with another generation. Records that
+ * perf makes from /proc have none. fd -1: the file is opened, unless it is one
+ * of the kernel. */
 static bool identity_other_generation(const struct image *img, int fd,
 				      const char *path)
 {
-	/* the kernel writes 32 bits, in spite of the type of the request */
+	/* the kernel writes 32 bits, despite the type of the request */
 	long gen = 0;
 	uint64_t size;
 	int own = img->ino_gen && fd < 0 ? named_file_open(path, &size, NULL)
@@ -79,9 +81,9 @@ static bool identity_other_generation(const struct image *img, int fd,
 	return is;
 }
 
-/* Looks at an open file or, if fd is -1, at what is at a path, which a capture
- * names: opened, a device could react to it. Returns false if there is no such
- * regular file. */
+/* Looks at an open file or, if fd is -1, at the path. The path is from a
+ * capture, so it is not opened: a device could react to that. Returns false if
+ * there is no such regular file. */
 static bool identity_stat(const struct image *img, int fd, const char *path,
 			  struct identity_file *f)
 {
@@ -102,7 +104,7 @@ static bool identity_stat(const struct image *img, int fd, const char *path,
 	if (!st.stx_mtime.tv_nsec && !st.stx_ctime.tv_nsec)
 		f->grain = NS_PER_S - 1;
 	f->born = st.stx_mask & STATX_BTIME ? identity_ns(&st.stx_btime) : 0;
-	/* Of a file system without a disk, such as an overlay or btrfs, stat()
+	/* On a file system without a disk, such as an overlay or btrfs, stat()
 	 * and records may have different devices and inodes for one file. */
 	if (!img->ino || (!f->device && !f->disk))
 		return true;
@@ -151,16 +153,17 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 	    img->path[0] != '/' || !identity_stat(img, -1, img->path, &f) ||
 	    f.inode != INODE_OTHER)
 		return IDENTITY_ID_READ;
-	/* What a build-id says about the file that is now at the path from
-	 * which the recorder read it, on the machine of the recording, if that
-	 * is of another inode. One that came later was not there; one that came
-	 * during the recording was. Otherwise that file may have been there all
-	 * the time, and the mapped one in another mount namespace. */
+	/* Judge the build-id when the file at the path from which the recorder
+	 * read it has another inode now, on the machine of the recording. If
+	 * that file was created later, it was not the one that was read; if it
+	 * was created during the recording, it was. Otherwise it may have been
+	 * there all the time, and the mapped file in another mount
+	 * namespace. */
 	const int64_t from = sy->opts.recorded_from;
 	const int64_t to = sy->opts.recorded_to;
-	/* A file that gets another name is changed, too. On a file system
-	 * without a disk, as those of other machines, an inode may have another
-	 * number each time: there only the birth counts. */
+	/* A new name changes ctime too. On a file system without a disk, as on
+	 * other machines, an inode may have another number each time: there
+	 * only the birth counts. */
 	int64_t changed = f.disk ? f.changed : f.born;
 
 	if (!to)
@@ -182,8 +185,8 @@ bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img)
 		return false;
 	if (!img->id_len)
 		return !img->several;
-	/* Below a folder that the user named may be the very file: another one
-	 * than the build-id leads to. */
+	/* A folder that the user gives may have the very file, which is another
+	 * one than the build-id leads to. */
 	return id == IDENTITY_ID_OWN ||
 	       (id == IDENTITY_ID_READ &&
 		!(img->ino && (sy->opts.symfs ||
@@ -210,8 +213,9 @@ uint64_t identity_span(const struct elf_file *ef)
 	return code < data ? end - elf_page_floor(code) : 0;
 }
 
-/* Returns the size of a machine's pages, of which others have up to 64 KiB:
- * arm64, powerpc, LoongArch, MIPS. EM_NONE: not known, the least. */
+/* Returns the smallest page size of a machine, or up to 64 KiB for machines
+ * that can have such pages: arm64, powerpc, LoongArch, MIPS. EM_NONE: unknown,
+ * the smallest. */
 static uint64_t identity_page(uint16_t machine)
 {
 	switch (machine) {
@@ -243,7 +247,7 @@ bool identity_fits(const struct identity_code *c, uint64_t pgoff, uint64_t len)
 		    end >= seg_end && end - seg_end < page)
 			return true;
 		/* The first mapping of a file is as long as all of its
-		 * segments, the others of which are mapped over it: Linux
+		 * segments, and the other segments are mapped over it: Linux
 		 * (total_mapping_size()) and ld.so do so. */
 		if (c->span && pgoff <= s->off && s->off - pgoff < page &&
 		    len >= c->span && len - c->span < page)
@@ -271,21 +275,23 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 	       (from < to && identity_fits(c, from, to - from));
 }
 
-/* Builds of one library often begin with the same functions. */
+/* The fewest calls that are evidence: builds of one library often begin with
+ * the same functions. */
 #define CALLS_MIN 8
-/* Of the right file an address or two may be inside an instruction: glibc jumps
- * over the lock prefix of some. */
+/* The most addresses inside an instruction in the right file: glibc jumps over
+ * the lock prefix of some. */
 #define MISSED_MIN 3
-/* A jump to nowhere may be sampled once. */
+/* The most addresses without code in the right file: a wild jump may be sampled
+ * once. */
 #define OUTSIDE_MIN 2
 
-/* Code without frame pointers leads to wrong return addresses in the right
- * file, too: of 30 in the text of a cc1 built so, 19 are after no call. Of
- * random addresses, about 29 in 30 are. So in the right file, one is after a
- * call for at most this many that are not. */
+/* Code without frame pointers makes wrong return addresses in the right file
+ * too: of 30 in the text of a cc1 built so, 19 are not after a call. Of random
+ * addresses, about 29 in 30 are not. So in the right file, at least one is
+ * after a call for each so many that are not. */
 #define CALLS_OF 4
-/* A file whose code is as long as what was mapped is doubted only with this
- * many that are after none. */
+/* A file whose code has the length that was mapped is doubted only if this many
+ * are after no call. */
 #define BAD_MIN 4
 
 bool identity_is_sure(enum identity is)
@@ -293,8 +299,8 @@ bool identity_is_sure(enum identity is)
 	return is >= IDENTITY_READ;
 }
 
-/* What is believed is the file at the path on the machine of the recording: of
- * one that is stripped few addresses have a function. */
+/* The file at the path on the machine of the recording is believed: if it is
+ * stripped, few of its addresses have a function. */
 bool identity_is_open(enum identity is)
 {
 	return is != IDENTITY_PROVED && is != IDENTITY_BELIEVED;
@@ -314,7 +320,7 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 	case IDENTITY_DOUBTFUL:
 		return seen->calls >= CALLS_MIN &&
 		       seen->calls >= seen->bad * 16;
-	/* Of another file, one address of three is at an instruction, and one
+	/* In another file, one address of three is at an instruction, and one
 	 * of thirty after a call. */
 	case IDENTITY_ASSUMED:
 		return seen->ran + seen->calls * 3 >= 3 &&
@@ -334,7 +340,7 @@ const char *identity_why_other(enum identity is,
 		return NULL;
 	if (seen->misfit)
 		return "mapping";
-	/* those of code without frame pointers are no evidence against more */
+	/* for code without frame pointers, return addresses are no evidence */
 	if (identity_is_sure(is))
 		return NULL;
 	if (seen->bad < (seen->mapped ? BAD_MIN : 1))
@@ -377,7 +383,7 @@ SAID(virtual_inode, BELIEVED, "given: inode");
 SAID(open_id, BELIEVED, "believed: build-id, another file is there now");
 SAID(maybe_written, GIVEN, "believed: inode, perhaps written since");
 SAID(unwritten, BELIEVED, "believed: path, not written since");
-/* as of subvolumes of btrfs, of which one can take the place of another */
+/* like subvolumes of btrfs, one of which can replace another */
 SAID(no_inode, GIVEN, "believed: path, whose inode cannot be compared");
 SAID(by_path, BELIEVED, "believed: path");
 SAID(by_addresses, BELIEVED, "believed: addresses");
@@ -390,7 +396,7 @@ REFUSED(unasked, IMAGE_NOT_TRIED);
 REFUSED(replaced, IMAGE_REPLACED);
 REFUSED(other_id, IMAGE_OTHER_ID);
 
-/* What the build-id says. */
+/* Returns the verdict by the build-id. */
 static struct identity_answer identity_by_id(enum identity_id id, bool same)
 {
 	if (id == IDENTITY_ID_NONE)
@@ -416,16 +422,17 @@ enum identity_since {
 	SINCE_YES,
 };
 
-/* Nobody can set ctime back as cp -p does with mtime, but another name changes
- * it as well, such as the link that perf makes in its cache when the recording
- * ends. What was written after that, the build-id tells. */
+/* Returns whether a file was written since it was mapped. ctime cannot be set
+ * back as cp -p does with mtime, but a new name changes it too, such as the
+ * link that perf makes in its cache when the recording ends. The build-id shows
+ * what was written after that. */
 static enum identity_since identity_since(const struct symbolizer *sy,
 					  const struct image *img,
 					  const struct identity_file *f)
 {
 	const struct symbolize_opts *o = &sy->opts;
 	const uint64_t first = o->recorded_first;
-	/* of what was mapped before, when that was is not known */
+	/* for what was mapped before the recording, the time is unknown */
 	int64_t least =
 		o->recorded_from +
 		(img->mapped > first ? (int64_t)(img->mapped - first) : 0);
@@ -447,8 +454,8 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 	const struct symbolize_opts *o = &sy->opts;
 	struct identity_file f;
 
-	/* Where inodes cannot be compared another file may have come to the
-	 * path: before that time it was another one, too. */
+	/* Where inodes cannot be compared, another file may have been moved to
+	 * the path: before that time the path had another one too. */
 	if (!o->same_machine || !o->recorded_from || !identity_is_file(img) ||
 	    !img->ino || img->path[0] != '/' ||
 	    !identity_stat(img, -1, img->path, &f) || f.inode == INODE_OTHER)
@@ -463,7 +470,7 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 		       : 0;
 }
 
-/* Of a file of which nothing but its path tells anything. */
+/* Returns the verdict for a file of which only the path is known. */
 static struct identity_answer identity_by_path(const struct symbolizer *sy,
 					       const struct image *img,
 					       const struct identity_file *f)
@@ -471,13 +478,14 @@ static struct identity_answer identity_by_path(const struct symbolizer *sy,
 	const int64_t before = sy->opts.recorded_before;
 	size_t len;
 
-	/* of several, the last one was written before it was mapped */
+	/* of several files, the last one must be written before it was
+	 * mapped */
 	if ((img->several && !identity_written(sy, img)) ||
 	    identity_is_deleted(img->path, &len) ||
 	    (before && f->written > before))
 		return replaced;
-	/* with another inode: of another machine, or replaced. A recording that
-	 * was killed does not name its machine. */
+	/* another inode means another machine, or a new file; a recording that
+	 * was killed has no name of its machine */
 	return sy->opts.other_machine	 ? assumed
 	       : f->inode == INODE_OTHER ? assumed_inode
 	       : !sy->opts.same_machine	 ? by_path
@@ -486,7 +494,8 @@ static struct identity_answer identity_by_path(const struct symbolizer *sy,
 					 : by_path;
 }
 
-/* Of a file with another inode than the recorded one, or if none is known. */
+/* Returns the verdict for a file with another inode than the recorded one, or
+ * if none is known. */
 static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 						  const struct image *img,
 						  const struct identity_file *f,
@@ -499,13 +508,12 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 		return replaced;
 	if (f->inode == INODE_SAME && !before &&
 	    (at != FOUND_PATH || sy->opts.same_machine)) {
-		/* Of the file with the recorded inode. */
+		/* Returns the verdict for the file with the recorded inode. */
 		const int64_t earlier = sy->opts.recorded_before;
 		enum identity_since since = identity_since(sy, img, f);
 
 		/* The recorder may have read the build-id of another file from
-		 * the path: then the addresses tell, of a file that the user
-		 * gives. */
+		 * the path: if the user gives a file, the addresses decide. */
 		if (id == IDENTITY_ID_READ && !same &&
 		    (at != FOUND_GIVEN || since != SINCE_NO))
 			return at == FOUND_GIVEN || at == FOUND_INODE
@@ -519,32 +527,32 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 			return given;
 		if (id != IDENTITY_ID_NONE)
 			return identity_by_id(id, same);
-		/* in a second of which the file system tells no more it may
-		 * have been written after its mapping */
+		/* the times of the file system are too coarse: it may have been
+		 * written after it was mapped, in the same second */
 		return (earlier && f->written > earlier) ||
 				       (f->grain && sy->opts.recorded_from)
 			       ? replaced
 			       : maybe_written;
 	}
-	/* the number may be of two files */
+	/* two files may have had this number */
 	if (at == FOUND_INODE)
 		return before || img->reused ? offered : virtual_inode;
-	/* A copy of the right file has another inode: the user says what is
-	 * there, if it can be only one. */
+	/* A copy of the right file has another inode: the user decides what it
+	 * is, if only one file is possible. */
 	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
 		return img->several ? offered : given;
 	if (at == FOUND_GIVEN && !same)
 		return offered;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
-	/* what perf has cached here was at that path on this machine */
+	/* a file in perf's cache of this machine was at that path */
 	if (at != FOUND_PATH ||
 	    (f->inode == INODE_OTHER && sy->opts.same_machine))
 		return sy->opts.same_machine ? replaced : unasked;
 	return identity_by_path(sy, img, f);
 }
 
-/* After naming has looked at the addresses. */
+/* Returns the verdict after naming has looked at the addresses. */
 static struct identity_answer identity_settled(const struct symbolizer *sy,
 					       const struct image *img,
 					       const char *path,
@@ -558,7 +566,7 @@ static struct identity_answer identity_settled(const struct symbolizer *sy,
 	for (size_t i = 0; i < sy->n_refused; i++)
 		if (!strcmp(path, sy->refused[i]))
 			return replaced;
-	/* one with that build-id would have been taken */
+	/* a file with that build-id would have been taken */
 	return answer.is == IDENTITY_READ ? replaced : answer;
 }
 
@@ -597,7 +605,7 @@ struct identity_answer identity_judge_vdso(const struct symbolizer *sy,
 		return elf_same_id(ef->id, ef->id_len, img->id, img->id_len)
 			       ? proved
 			       : other_id;
-	/* the one for programs of 32 bits is not this process's */
+	/* the vdso for 32-bit programs is not this process's */
 	struct timespec wall, up;
 
 	if (!sy->opts.same_machine || !sy->opts.recorded_from || !img->path ||
@@ -605,8 +613,7 @@ struct identity_answer identity_judge_vdso(const struct symbolizer *sy,
 	    clock_gettime(CLOCK_REALTIME, &wall) ||
 	    clock_gettime(CLOCK_BOOTTIME, &up))
 		return unasked;
-	/* the kernel that runs is the one that was recorded, if it was started
-	 * before */
+	/* the running kernel is the recorded one if it was started before */
 	return sy->opts.recorded_from > (wall.tv_sec - up.tv_sec) * NS_PER_S +
 						wall.tv_nsec - up.tv_nsec
 		       ? same_boot

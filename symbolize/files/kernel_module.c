@@ -1,5 +1,5 @@
-/* kernel_module.c - finds the file of a kernel module, or that which boots, and
- * computes where the kernel puts the sections of a module.
+/* kernel_module.c - finds the file of a kernel module, or the one that boots
+ * the kernel, and computes where the kernel puts the sections of a module.
  *
  * A module is a relocatable file, whose sections have no addresses. The kernel
  * places its code sections, except those used during init only, one after the
@@ -9,12 +9,12 @@
  * /sys/module/NAME/sections of 57 modules of Linux 6.1 and 45 of 7.2 on x86-64:
  * all sections do.
  *
- * What boots has, on x86, the stripped vmlinux as its payload, since version
- * 2.08 of the boot protocol (Documentation/arch/x86/boot.rst). On arm64 it is
- * the memory of the kernel from _text on
- * (Documentation/arch/arm64/booting.rst), packed or not, or in a program of EFI
- * (drivers/firmware/efi/libstub/ zboot-header.S). That of s390x is not read: it
- * is not told where it is. */
+ * On x86, the file that boots has the stripped vmlinux as its payload, since
+ * version 2.08 of the boot protocol (Documentation/arch/x86/boot.rst). On arm64
+ * it is the memory of the kernel from _text on
+ * (Documentation/arch/arm64/booting.rst), packed or not, or in an EFI program
+ * (drivers/firmware/efi/libstub/ zboot-header.S). That of s390x is not read:
+ * the place of the kernel in it is not known. */
 #include "symbolize/files/kernel_module.h"
 
 #include <gelf.h>
@@ -44,12 +44,12 @@
 #define BOOT_PAYLOAD 0x248
 #define BOOT_PAYLOAD_LEN 0x24c
 #define BOOT_SECTOR 512
-/* And of the others. */
+/* Fields of the files of other machines. */
 #define ZBOOT_MAGIC 4
 #define ZBOOT_PAYLOAD 8
 #define ZBOOT_PAYLOAD_LEN 12
 #define ARM64_MAGIC 0x38
-/* Smaller than what is between _text and _stext. */
+/* The bytes between _text and _stext are fewer. */
 #define PAD_MAX 4096
 
 bool kernel_module_name(const char *path, char *buf, size_t size)
@@ -105,7 +105,8 @@ void kernel_module_layout(const struct elf_file *ef UNUSED,
 
 /* ---- finding the file */
 
-/* Finds what is compressed in a file: the payload of one that boots, or all. */
+/* Finds the compressed part of a file: the payload of one that boots, or the
+ * whole file. */
 static void kernel_packed_find(struct bytes *file, struct bytes *out)
 {
 	uint8_t sectors, first;
@@ -133,7 +134,7 @@ static void kernel_packed_find(struct bytes *file, struct bytes *out)
 	if (bytes_peek(file, at, &first, 1) || len < 4 ||
 	    bytes_skip(file, at, NULL))
 		return;
-	/* its size is behind it, but for gzip, which has it */
+	/* its size follows it, except for gzip, which contains the size */
 	if (bytes_take(file, len - (first == 0x1f ? 0 : 4), out, NULL))
 		*out = *file;
 }
@@ -155,9 +156,9 @@ static void *kernel_packed_unpack(const struct symbolizer *sy, const char *path,
 	return mem;
 }
 
-/* Returns the memory of a kernel of arm64 as perf copies that of a running one,
- * if the build-id of the image is in a note of it, and perf has mapped all of
- * it: from _text to _edata, after which there may be some padding. */
+/* Opens the memory of an arm64 kernel like perf's copy of a running one.
+ * Returns NULL unless a note in it has the build-id of the image, and perf has
+ * mapped all of it: from _text to _edata, which some padding may follow. */
 static struct elf_file *kernel_flat_open(const struct image *img,
 					 const void *flat, size_t n)
 {

@@ -1,5 +1,5 @@
-/* kernel_module.h - finds the file of a kernel module, or that which boots, and
- * computes where the kernel puts the sections of a module. */
+/* kernel_module.h - finds the file of a kernel module, or the one that boots
+ * the kernel, and computes where the kernel puts the sections of a module. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@ struct symbolizer;
 #define KERNEL_MODULE_TEXT 0x1000u
 
 /* Opens the file of a module image, compressed or not, with the image's
- * build-id, or of the kernel the one that boots (vmlinuz). Returns NULL if
- * there is none; *other is set if there is one with another build-id. */
+ * build-id; for the kernel the file that boots (vmlinuz). Returns NULL if there
+ * is none; *other is set if there is one with another build-id. */
 struct elf_file *kernel_module_open(struct symbolizer *sy,
 				    const struct image *img, bool *other);
 /* Sets the addresses of the n sections of a relocatable file; 0 for sections

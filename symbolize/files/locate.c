@@ -1,5 +1,5 @@
-/* locate.c - where the file of an image may be, and its separate debug file;
- * and which files were looked for. */
+/* locate.c - finds the file of an image and its separate debug file, and
+ * records which files were looked for. */
 #include "symbolize/files/locate.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ void tried_files_add(struct tried_files *t, const char *path)
 
 	if (!t)
 		return;
-	/* Searched again: it may have been created meanwhile. */
+	/* searched again, as it may have been created meanwhile */
 	for (size_t i = 0; i < t->n && !p; i++)
 		if (!strcmp(t->p[i].path, path))
 			p = &t->p[i];
@@ -171,7 +171,7 @@ static void places_add_perf_cache(const struct symbolizer *sy, const char *id,
 	places_add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
 }
 
-/* Places at a recorded path; id: of the image, as a path. */
+/* Adds places at a recorded path; id: build-id of the image, as a path. */
 static void locate_file(const struct symbolizer *sy, const struct image *img,
 			const char *id, struct places *out)
 {
@@ -181,7 +181,7 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	if (!locate_usable_path(img))
 		return;
 	/* A package update replaces the file, and the record has the path of
-	 * the one that is gone. */
+	 * the old one. */
 	bool gone = identity_is_deleted(img->path, &len);
 	char *path OWNED = mem_strdup(img->path);
 
@@ -209,9 +209,9 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	out->adding = FOUND_BY_ID;
 	places_add_perf_cache(sy, id, "elf", out);
 	if (img->ino && identity_of_id(sy, img) < IDENTITY_ID_READ) {
-		/* perf's cache has a folder for each path, of folders for each
-		 * build-id. Where it is not known which of them is of the
-		 * image, the inode tells: perf links files there. */
+		/* perf's cache has a folder for each path, with a folder for
+		 * each build-id. If it is unknown which of these is the
+		 * image's, the inode decides: perf links files there. */
 		char folder[PATH_SIZE];
 		struct dirent *e;
 		int n = sy->opts.home
@@ -264,7 +264,7 @@ static void locate_image(const struct symbolizer *sy, const struct image *img,
 	places_add_fetched(sy, img, "executable", out);
 }
 
-/* Adds places of its debug file by build-id and path. img->path may be NULL. */
+/* Adds places of the debug file by build-id and path. img->path may be NULL. */
 static void locate_debug(const struct symbolizer *sy, const struct image *img,
 			 struct places *out)
 {
@@ -297,7 +297,7 @@ static void locate_debug(const struct symbolizer *sy, const struct image *img,
 }
 
 /* Adds a file in a folder next to ef and, as ef may be a copy in perf's cache,
- * next to the recorded path; NULL: not known. */
+ * next to the recorded path; NULL: unknown. */
 static void places_add_adjacent(const struct symbolizer *sy,
 				const struct elf_file *ef, const char *path,
 				const char *folder, const char *name,
@@ -367,7 +367,8 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 		    struct places *out)
 {
 	static const char debug[] = ".debug";
-	/* of the program of which this is perf's copy; NULL: it is none */
+	/* path of the program of which ef is perf's copy; NULL: it is no
+	 * copy */
 	const char *path = sy->recorded && strcmp(sy->recorded, ef->path) != 0
 				   ? sy->recorded
 				   : NULL;
@@ -384,13 +385,13 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 		places_add(out, "%s%s.dwp",
 			   sy->opts.symfs ? sy->opts.symfs : "", path);
 	}
-	/* of the program whose debug information was moved to this file */
+	/* the program whose debug information was moved to this file */
 	if (len > end && !strcmp(ef->path + len - end, debug))
 		places_add(out, "%.*s.dwp", (int)(len - end), ef->path);
 }
 
-/* On the way to this machine a file may have been compressed or decompressed,
- * and /lib may have become /usr/lib. */
+/* A file that was copied to this machine may have been compressed or
+ * decompressed, and /lib may have become /usr/lib. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out)
 {
@@ -466,8 +467,8 @@ void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 			   sy->opts.home, id);
 }
 
-/* Opens the first file with the build-id of a file that was found already, such
- * as a debug file of it. NULL: there is none. */
+/* Opens the first file with this build-id, that of a file that was found
+ * already, such as its debug file. Returns NULL if there is none. */
 static struct elf_file *places_open(const struct places *p, const uint8_t *id,
 				    size_t id_len)
 {
@@ -481,8 +482,9 @@ static struct elf_file *places_open(const struct places *p, const uint8_t *id,
 	return NULL;
 }
 
-/* Opens the first proved one of them, or else the first of the surest others.
- * *said: the status of the image by the first file that is another one. */
+/* Opens the first place that is proved, or else the first of those with the
+ * best evidence. *answer: the verdict; the image's status by the first file
+ * that is another one. */
 static struct elf_file *places_judge(const struct places *p,
 				     const struct symbolizer *sy,
 				     const struct image *img,
@@ -519,9 +521,9 @@ static struct elf_file *places_judge(const struct places *p,
 	return best;
 }
 
-/* Returns whether the file of an image without build-id is there, though
- * nothing that could be opened as an ELF file: what maps code of its own does
- * so (Lisp, Wine). */
+/* Returns whether the file of an image without build-id exists, but nothing
+ * could be opened as an ELF file: programs that map their own code have such
+ * images (Lisp, Wine). */
 static bool locate_is_no_elf(const struct symbolizer *sy,
 			     const struct image *img)
 {
@@ -655,7 +657,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 
 	sy->unproved = !identity_is_sure(answer->is);
 	sy->rep->identity = answer->why;
-	/* offsets of code are not known of a debug file */
+	/* a debug file does not have the offsets of code */
 	sy->rep->misfit =
 		!ef->no_code && !identity_maps(&code, img->part, img->n_part);
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */

@@ -1,5 +1,5 @@
-/* locate.h - where the file of an image may be, best place first, and the
- * separate file with its symbols or debug information.
+/* locate.h - finds the file of an image, best place first, and the separate
+ * file with its symbols or debug information.
  *
  * The locate_*() functions append paths to a list; locate_open() opens the
  * first that is the image's file, as identity.h judges it. Nothing here uses
@@ -19,7 +19,7 @@ struct places {
 	struct tried_files *tried; /* records each path; may be NULL */
 	char *path[PLACES_MAX];	   /* owned */
 	enum found_at at[PLACES_MAX];
-	enum found_at adding; /* how the next ones are found */
+	enum found_at adding; /* how files at the next places are found */
 	size_t n;
 };
 
@@ -35,14 +35,14 @@ void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
 /* Adds places of a kernel module's file, compressed or not. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out);
-/* Adds places of the kernel in the file that boots. */
+/* Adds places of the file that boots the kernel. */
 void locate_boot(const struct symbolizer *sy, struct places *out);
 /* Adds the copy of kallsyms in perf's cache. */
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out);
 /* Opens the file of an image: the one that was mapped, this process's vdso, or
- * vmlinux. *said: how sure it is; if NULL is returned, why there is none: the
- * status of the image. */
+ * vmlinux. *answer: how certain it is; if NULL is returned, the status of the
+ * image. */
 struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img,
 			     struct identity_answer *answer);
@@ -55,7 +55,7 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 
 /* Finds the file of an image of kind FILE, VDSO or MAPPING, downloading it if
  * allowed, and sets the report's file and status. Returns false if there is
- * none. *said: as locate_open() does. */
+ * none. *answer: as in locate_open(). */
 bool locate_report(struct symbolizer *sy, const struct image *img,
 		   struct identity_answer *answer);
 
@@ -69,18 +69,18 @@ struct tried_path {
 struct tried_files {
 	struct tried_path *p;
 	size_t n, cap;
-	/* One was changed so shortly before it was looked for that the times
-	 * of a later change may be the same. */
+	/* A file was changed so shortly before the search that a later change
+	 * may have the same times. */
 	bool young;
 };
 
-/* Records that path was searched for. Does nothing if t is NULL. */
+/* Records a search for path. Does nothing if t is NULL. */
 void tried_files_add(struct tried_files *t, const char *path);
-/* Returns whether all files are what they were, as far as times and inodes
- * tell, or are still not there. */
+/* Returns whether all files are unchanged, by times and inodes, or still
+ * missing. */
 bool tried_files_unchanged(const struct tried_files *t);
-/* Returns whether that can be told: files that the kernel makes up have no such
- * identity. */
+/* Returns whether tried_files_unchanged() is reliable: files that the kernel
+ * generates have no such identity. */
 bool tried_files_can_tell(const struct tried_files *t);
 void tried_files_release(struct tried_files *t);
 
@@ -93,8 +93,8 @@ struct symbolizer;
  * name is not enough. Returns NULL if there is none. */
 struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 				const struct elf_file *ef);
-/* Opens the file into which dwz moved what several files share, proved by
- * the build-id in ef. Returns NULL if ef has no such link or the file is not
+/* Opens the file into which dwz moved what several files share, proved by the
+ * build-id in ef. Returns NULL if ef has no such link or the file is not
  * found. */
 struct elf_file *debugfile_shared(struct symbolizer *sy,
 				  const struct elf_file *ef);

@@ -13,7 +13,7 @@
 /* One PT_LOAD in memory, in whole pages. */
 struct elf_load {
 	uint64_t start, end, off;
-	bool found; /* a mapping starts where it starts */
+	bool found; /* a mapping has the same start */
 };
 
 struct elf_loads {
@@ -50,8 +50,8 @@ static bool mapping_offsets_read_loads(const struct elf_file *ef,
 	return out->n > 0;
 }
 
-/* Returns the segment that contains the range, part of which may have
- * permissions of its own. */
+/* Returns the segment that contains the range, or NULL. A part of a segment may
+ * have other permissions. */
 static struct elf_load *mapping_offsets_find_load(struct elf_loads *ls,
 						  uint64_t start, uint64_t end)
 {

@@ -20,7 +20,7 @@ struct mapping_offset {
  * mappings; else changes nothing. */
 bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 			   struct mapping_offset *map, size_t n);
-/* Stores where each segment lies when the whole file is mapped, up to max.
+/* Stores where each segment is when the whole file is mapped, up to max.
  * Returns how many, 0 if the file is not found. */
 size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     const struct image *img, struct file_part *out,

@@ -1,4 +1,4 @@
-/* name_cache.c - names of an image from earlier runs, kept on disk by
+/* name_cache.c - keeps names of an image from earlier runs on disk, by
  * build-id. */
 #include "symbolize/files/name_cache.h"
 
@@ -16,7 +16,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/report.h"
 
-/* They are in host byte order and read through struct bytes like other
+/* Cache files are in host byte order and read through struct bytes like other
  * untrusted files; a damaged one is reported and ignored. They are written
  * under a temporary name and renamed, so of two concurrent runs one wins. */
 
@@ -25,7 +25,7 @@
 /* Limit of the folder. A desktop's libraries take some 20 MB. */
 #define FOLDER_MAX ((uint64_t)256 << 20)
 
-/* Bytes of an item in the file: as it is in memory, up to the end of its last
+/* Bytes of an item in the file: as in memory, up to the end of its last
  * field. */
 #define ITEM_BYTES(type, last)                                                 \
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
@@ -52,7 +52,8 @@ static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
 	return 0;
 }
 
-/* Takes n items of a size in memory. Returns NULL if the bytes end first. */
+/* Takes n items of `size` bytes in memory, `bytes` in the file. Returns NULL if
+ * the file ends first. */
 static void *name_cache_take(struct bytes *b, uint32_t n, size_t size,
 			     size_t bytes)
 {
@@ -67,7 +68,8 @@ static void *name_cache_take(struct bytes *b, uint32_t n, size_t size,
 	return item;
 }
 
-/* Returns whether what was taken refers to what is there, in its order. */
+/* Returns whether all references in the cache are valid, and its order is
+ * right. */
 static bool name_cache_is_sound(const struct name_cache *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
@@ -133,7 +135,7 @@ unsigned char *name_cache_read_file(const char *path, const char *magic,
 	*damaged = false;
 	if (!buf)
 		return NULL;
-	/* Marks it as used, for name_cache_prune(). */
+	/* mark it as used, for name_cache_prune() */
 	utimensat(AT_FDCWD, path, NULL, 0);
 	bytes_init(b, buf, len, path, 0, false);
 	if (!bytes_skip(b, n, NULL) && !memcmp(buf, magic, n) &&
@@ -310,7 +312,7 @@ void name_cache_prune(const struct symbolizer *sy)
 	if (cut)
 		sort_items(l.k, l.n, name_cache_compare_use);
 	for (size_t i = 0; i < l.n; i++) {
-		/* Deletes more than needed, so that not every run has to. */
+		/* delete more than needed, so that not every run has to */
 		if (cut && l.size > max / 4 * 3) {
 			unlink(l.k[i].path);
 			l.size -= l.k[i].size;
@@ -368,7 +370,7 @@ static uint64_t name_cache_mix_text(uint64_t h, const char *s)
 	return s ? hash_content(s, strlen(s), h) : hash_u64(h + 1);
 }
 
-/* Hashes everything but the files that the names depend on. */
+/* Returns a hash of everything that the names depend on, except files. */
 static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 					const struct image *img)
 {
@@ -390,7 +392,7 @@ static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 	return h;
 }
 
-/* Stores the path of the file on disk. Returns false if there can be none. */
+/* Sets the path of the file on disk. Returns false if there can be none. */
 static bool name_cache_place(const struct symbolizer *sy,
 			     const struct image *img, char path[PATH_SIZE])
 {
@@ -594,7 +596,7 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 	sort_items(m->entry, m->n, cached_offset_compare);
 	m->n_old = m->n;
 	m->noted = false;
-	/* Replaces what is said of the image by the report. */
+	/* replace the cached facts about the image by the report */
 	m->file = name_cache_put_text(m, rep->file);
 	m->status = name_cache_put_text(m, image_status_word(rep->status));
 	m->unverified = rep->status == IMAGE_UNVERIFIED;

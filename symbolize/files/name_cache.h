@@ -1,11 +1,11 @@
-/* name_cache.h - names of an image that were found before, kept in memory and
+/* name_cache.h - keeps names of an image that were found before, in memory and
  * on disk by build-id.
  *
- * Call name_cache_open(); name_cache_rest() for the offsets that are to be
- * named otherwise; for each offset name_cache_tell(), or name_cache_add() if
- * that has no name; name_cache_end(), which writes the file if something was
- * added. The cache records which files were searched for, and must not be used
- * when one has appeared, disappeared or changed. */
+ * Call name_cache_open(); name_cache_rest() for the offsets that have no cached
+ * name; for each offset name_cache_tell(), or name_cache_add() if it has no
+ * cached name; name_cache_end(), which writes the file if something was added.
+ * The cache records which files were searched for, and must not be used when
+ * one has appeared, disappeared or changed. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,19 +18,19 @@
 #include "symbolize/symbolizer.h"
 
 #define NO_TEXT UINT32_MAX /* no string */
-/* Ends with the version of the format, and of what demangling and what stands
- * for a name that a file lacks give. */
+/* The last byte is a version: of the format, of demangling, and of the names
+ * for code without one. */
 #define NAME_CACHE_MAGIC "bstitch\6"
 
 struct cached_symbol { /* one symbol */
 	uint64_t start, size;
 	uint32_t name, raw, file, how; /* offsets in text; NO_TEXT: NULL */
 	uint32_t line;
-	uint32_t unverified; /* 1: itself, whatever the file is */
+	uint32_t unverified; /* 1: this name, whatever the status of the file */
 };
 
-/* One offset. It is there twice if it was asked for as an instruction and as
- * what follows a call. */
+/* One offset. It occurs twice if it was looked up as an instruction and as a
+ * return address. */
 struct cached_offset {
 	uint64_t off;
 	uint32_t first, n; /* range in row[] */
@@ -64,13 +64,13 @@ struct name_cache {
 	struct cached_section *part;
 	size_t n_part;
 	uint32_t file, status;
-	char *text; /* strings, each terminated by a 0 */
+	char *text; /* NUL-terminated strings */
 	size_t n_text, cap_text;
 	struct table by_text;
 	size_t last;	 /* the entry added last */
-	bool indexed;	 /* by_text has all of text */
+	bool indexed;	 /* by_text has all strings of text */
 	bool noted;	 /* something was added */
-	bool unverified; /* the status says so */
+	bool unverified; /* the status is IMAGE_UNVERIFIED */
 	char note[256];	 /* "" or what is wrong with the file */
 	/* outdated contents, since files changed; may be NULL */
 	struct name_cache *old;
@@ -84,20 +84,20 @@ struct name_cache_output {
 	size_t n, cap;
 };
 
-/* Reads a file of a cache: a magic of 8 bytes, of which the last is a version,
- * the sum of what follows, and that, to which *b is set. Returns the bytes,
- * which the caller frees, or NULL if there is none that this version wrote;
- * *damaged: it is, rather, of none. */
+/* Reads a file of a cache: a magic of 8 bytes, the last of which is a version,
+ * a checksum, and the contents, to which *b is set. Returns the bytes, for the
+ * caller to free, or NULL if no file of this version is there; *damaged is set
+ * if it is of no version. */
 unsigned char *name_cache_read_file(const char *path, const char *magic,
 				    struct bytes *b, bool *damaged);
-/* Begins such a file, which name_cache_put() goes on with. */
+/* Starts such a file; name_cache_put() appends to it. */
 void name_cache_begin_file(struct name_cache_output *o, const char *magic);
 void name_cache_put(struct name_cache_output *o, const void *p, size_t n);
-/* Writes it, with its folders, and frees the bytes. Returns false if that
+/* Writes the file and its folders, and frees the bytes. Returns false if that
  * fails, which only costs the next run time. */
 bool name_cache_write_file(struct name_cache_output *o, char *path);
-/* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
- * which m->note then says. */
+/* Reads m->path. Leaves m empty if there is no such file, or sets m->note if it
+ * is damaged. */
 void name_cache_load(struct name_cache *m);
 void name_cache_release(struct name_cache *m);
 /* Deletes the least recently used files if the folder is too large. */
@@ -106,12 +106,12 @@ void name_cache_prune(const struct symbolizer *sy);
 struct image;
 struct image_report;
 
-/* Reads what is on disk. Returns NULL if the image cannot be cached there: no
- * cache folder, no build-id, or an image kind without files; with memory, an
+/* Reads the cache on disk. Returns NULL if the image cannot be cached there: no
+ * cache folder, no build-id, or an image kind without files; with `memory`, an
  * empty cache that is not stored. */
 struct name_cache *name_cache_open(struct symbolizer *sy,
 				   const struct image *img, bool memory);
-void name_cache_free(struct name_cache *m); /* NULL is fine */
+void name_cache_free(struct name_cache *m); /* NULL is allowed */
 /* Stores the offsets of code[] that have no cached name in rest[] (room for n),
  * and returns their number. */
 size_t name_cache_rest(const struct name_cache *m,
@@ -128,7 +128,7 @@ bool name_cache_report(const struct name_cache *m, struct image_report *rep);
 void name_cache_add(struct name_cache *m, const struct code_place *code,
 		    const struct symbol *sym);
 /* Ends a successful use: writes what was added. Sets rep->note if names differ
- * from those before the files changed. Returns whether the cache, with what is
- * open for it, is good for a later use. */
+ * from those before the files changed. Returns whether the cache, with the
+ * files open for it, can be used again. */
 bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		    struct image_report *rep);

@@ -35,8 +35,9 @@ static void demangle_put(const char *s, size_t n, void *arg)
 		longjmp(k->full, 1);
 }
 
-/* "_R...", or the older form: a C++ name whose last part is a hash, and may be
- * followed by ".llvm.123". Other parts have dots as well: "main..Shape". */
+/* Returns whether a name may be Rust: "_R...", or the older form, a C++ name
+ * whose last part is a hash, which ".llvm.123" may follow. Other parts may
+ * contain dots: "main..Shape". */
 static bool demangle_may_be_rust(const char *name)
 {
 	if (name[1] == 'R')
@@ -61,13 +62,13 @@ static bool demangle_cxx(const char *mangled, const bool rust,
 	    rust_demangle_callback(mangled, DMGL_NO_OPTS, demangle_put, k))
 		return true;
 	k->n = 0;
-	/* With parameter types, which distinguish overloads, like perf. */
+	/* with parameter types, which distinguish overloads, as perf does */
 	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
 					  demangle_put, k) != 0;
 }
 
-/* The D demangler has no callback and no limit: each 'Q' may repeat all that
- * precedes it, and each letter of a type is one level of recursion. */
+/* Demangles D. The demangler has no callback and no limit: each 'Q' may repeat
+ * everything before it, and each letter of a type is one level of recursion. */
 #define D_REPEATS_MAX 32
 #define D_MAX_IN 4096
 

@@ -1,4 +1,4 @@
-/* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux,
+/* elfsym.c - finds names in ELF files: programs, libraries, the vdso, vmlinux,
  * kernel modules.
  *
  * Symbols of the file itself, of its debug file, of .gnu_debugdata and of Go's
@@ -31,24 +31,25 @@
 struct elfsym {
 	const struct symbolizer *sy; /* used while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
-	bool asked;		      /* debug information was looked for */
-	const struct elf_file *lines; /* has it; NULL: none */
+	bool asked; /* debug information was looked for */
+	const struct elf_file
+		*lines; /* file with debug information; NULL: none */
 	struct elf_file *shared;
 	struct dwarf_file *info; /* of lines; NULL: closed, or none */
-	struct dwarf *dwarf;	 /* NULL: no lines and inlined functions */
+	struct dwarf *dwarf; /* NULL: no source lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
-	bool whole;	 /* tab has local functions, too */
-	bool program;	 /* its names are of its own source */
+	bool whole;	 /* tab has local functions too */
+	bool program;	 /* a program: all its names are of its own source */
 	struct cfi *cfi; /* NULL: not read yet, or none */
 	bool asked_cfi;
-	struct disasm *dis; /* likewise */
+	struct disasm *dis; /* NULL: not opened yet, or none */
 	bool kernel;	    /* offsets count from `text` */
 	uint64_t text;
 	uint64_t shift; /* file offset minus image offset */
 };
 
-/* Where the symbols of a file come from and go to. */
+/* The source and target of symbols that are loaded. */
 struct elfsym_loader {
 	struct symtab *t;
 	const struct elf_file *ef;
@@ -109,8 +110,8 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 			   (type == STT_NOTYPE ? 0 : SYM_TYPED) |
 			   (bind == STB_WEAK ? 0 : SYM_STRONG) |
 			   (bind == STB_GLOBAL ? SYM_GLOBAL : 0));
-	/* Aliases are mostly weak, or of libraries; mangled names are of what
-	 * the compiler made. */
+	/* aliases are mostly weak, or of libraries; mangled names are made by
+	 * the compiler */
 	s.folds = type == STT_FUNC && !s.open &&
 		  strcmp(l->how, "dynsym") != 0 &&
 		  (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) ||
@@ -208,7 +209,7 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 
 	en->sy = sy;
 	en->ef = ef;
-	/* libc.so.6 and ld.so have a loader, too */
+	/* libc.so.6 and ld.so name a loader too */
 	en->program =
 		elf_has_loader(ef) && !elf_dynamic(ef, DT_SONAME, &soname);
 	en->whole =
@@ -233,7 +234,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO &&
 	    img->kind != IMAGE_MAPPING)
 		return 0;
-	/* which file it is was judged when it was found */
+	/* the file was judged when it was found */
 	if (file && img->kind == IMAGE_VDSO && *file == '[')
 		ef = vdso_own();
 	else if (file)
@@ -250,7 +251,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 		sy->rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	}
 	struct elfsym *en = elfsym_load(sy, img, ef);
-	/* The mapping holds the only segment with code. */
+	/* the mapping contains the only segment with code */
 	if (img->kind == IMAGE_MAPPING)
 		en->shift = elf_page_floor(ef->seg->off);
 	if (!en->tab.n)
@@ -333,10 +334,10 @@ static bool elfsym_vaddr(const struct elfsym *en, uint64_t off, uint64_t *vaddr)
 	return true;
 }
 
-/* The names that are written out of those at one address. */
+/* The most names that are printed of those at one address. */
 #define FOLD_MAX 8
 
-/* Writes what a symbol is called in source. */
+/* Writes a symbol's name as in the source. */
 static void elfsym_plain(const char *name, char *buf, size_t size)
 {
 	if (demangle_name(name, buf, size))
@@ -345,7 +346,7 @@ static void elfsym_plain(const char *name, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)strcspn(name, ".@"), name);
 }
 
-/* The shortest first, as in `zz_hot = never_called`. */
+/* Sorts names by length, as in `zz_hot = never_called`. */
 static int elfsym_compare_names(const void *a, const void *b)
 {
 	const char *const x = *(const char *const *)a;
@@ -356,10 +357,11 @@ static int elfsym_compare_names(const void *a, const void *b)
 }
 
 /* Returns the names of all functions that the linker or the compiler folded
- * into one, as "a = b": which of them ran is not known. Names that differ in
- * underscores, a suffix, or what demangling leaves out are of one function,
- * such as constructors. Libraries name a function as often as they like (alias
- * of gcc, versions of symbols): only mangled names tell two apart there. */
+ * into one, as "a = b", as the one that ran is unknown; NULL if there is one.
+ * Names that differ in underscores, a suffix, or what demangling omits are of
+ * one function, such as constructors. Libraries have any number of names for a
+ * function (alias of gcc, versions of symbols): only mangled names distinguish
+ * functions there. */
 static const char *elfsym_folded(struct elfsym *en, const struct sym *s)
 {
 	char plain[FOLD_MAX][256], text[16384];
@@ -407,8 +409,9 @@ static const struct cfi *elfsym_cfi(struct elfsym *en)
 	return en->cfi;
 }
 
-/* Without a size, a function ends where the next one begins, of which a
- * stripped file has unwind tables only. */
+/* Sets the end of a symbol. Without a size, a function ends where the next one
+ * begins, which in a stripped file only the unwind tables show. Returns whether
+ * it covers vaddr. */
 static bool elfsym_end(struct elfsym *en, struct sym *s, uint64_t vaddr)
 {
 	lower_to(s->end, cfi_next(elfsym_cfi(en), s->start));
@@ -458,11 +461,12 @@ static bool elfsym_called(void *r, uint64_t off)
 	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
 }
 
-/* Bytes of a function that are disassembled, and of the longest instruction. */
+/* How many bytes of a function are disassembled, and the longest
+ * instruction. */
 #define RUNS_BYTES 2048
 #define INSN_BYTES 16
 
-/* Returns as runs() of a resolver; start: of the function. */
+/* Returns as runs() of a resolver. start: that of the function. */
 static int elfsym_begins(struct elfsym *en, uint64_t start, uint64_t vaddr)
 {
 	unsigned char code[RUNS_BYTES + INSN_BYTES];
@@ -547,7 +551,7 @@ static const struct elf_file *elfsym_dwarf_file(struct elfsym *en,
 	return en->debug;
 }
 
-/* libelf 0.189 and later unpack them. */
+/* Notes sections that are not read: libelf 0.189 and later unpack them. */
 static void elfsym_note_packed(struct symbolizer *sy, const struct elf_file *ef)
 {
 	if (dwarf_sections_are_zstd(ef))

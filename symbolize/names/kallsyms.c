@@ -1,4 +1,4 @@
-/* kallsyms.c - names of the kernel and its modules from /proc/kallsyms or a
+/* kallsyms.c - finds names of the kernel and its modules in /proc/kallsyms or a
  * copy of it.
  *
  * The file is read whole (5 MB, 190,000 lines) and split into names in place.
@@ -39,12 +39,12 @@
 
 struct kallsyms {
 	struct tried_files tried; /* the file, if not the live one */
-	char *head;		  /* of the live one: how it begins */
-	/* The live one, as an earlier symbolizer read it: a symbol of it is
-	 * taken only if kallsyms_is_fixed() knows that it did not change. */
+	char *head;		  /* of the live file: its first bytes */
+	/* The live file, as an earlier symbolizer read it: a symbol of it is
+	 * used only if kallsyms_is_fixed() shows that it did not change. */
 	bool from_before;
-	/* The modules there were when it was read, see live_modules.h; NULL:
-	 * not known, or there are others now. */
+	/* The modules that were loaded when it was read, see live_modules.h;
+	 * NULL: unknown, or others are loaded now. */
 	char *modules;
 	char *path;
 	char *text; /* names point into it */
@@ -148,8 +148,8 @@ static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 	return (uint16_t)ks->n_mod - 1;
 }
 
-/* Ends a part of a line, which is followed by a tab, a bracket, the end of the
- * line or that of the text. */
+/* Terminates a part of a line, which is followed by a tab, a bracket, the end
+ * of the line or that of the text. */
 static const char *kallsyms_string(struct kallsyms *ks, const char *s, size_t n)
 {
 	char *own = ks->text + (s - ks->text);
@@ -158,7 +158,7 @@ static const char *kallsyms_string(struct kallsyms *ks, const char *s, size_t n)
 	return own;
 }
 
-/* Takes ownership of text, which is followed by a 0 byte. */
+/* Takes ownership of text, which is followed by a NUL. */
 static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
@@ -222,8 +222,8 @@ static struct kallsyms *kallsyms_new(const struct symbolizer *sy,
 	char *text = NULL;
 	int fd = sy->opts.unpack ? named_file_open_any(path, &size, NULL) : -1;
 
-	/* Only a file that gzip or zstd made has another text than its bytes.
-	 */
+	/* only a file compressed by gzip or zstd has another text than its
+	 * bytes */
 	if (fd >= 0) {
 		unsigned char *plain OWNED =
 			sy->opts.unpack(fd, path, FILE_MAX, &len);
@@ -253,16 +253,16 @@ void kallsyms_free(struct kallsyms *ks)
 
 /* ---- files of earlier symbolizers
  *
- * A copy is taken over if its file is unchanged. The live file is made anew by
- * each read, which takes 30 ms; only its beginning is compared. What an earlier
- * symbolizer read of it is therefore `from_before`, and each symbol is judged
- * when it is looked up, by kallsyms_is_fixed(): one of the kernel itself holds
- * until the next boot, one of a module as long as no module was loaded or
- * removed, any other may be wrong. That is what `modules` tells: it is the list
- * of modules, if it was the same before and after the file was read, and
- * becomes NULL when the list is another one. The first symbol or module that is
- * not known to be right makes kallsyms_renew() read the file again, and what
- * was read then is not from before. */
+ * A copy is reused if its file is unchanged. Each read of the live file
+ * generates it again, which takes 30 ms; only its beginning is compared. So
+ * what an earlier symbolizer read of it is `from_before`, and
+ * kallsyms_is_fixed() judges each symbol when it is looked up: one of the
+ * kernel itself is valid until the next boot, one of a module as long as no
+ * module was loaded or removed, any other may be wrong. `modules` shows that:
+ * it is the list of modules, if it was the same before and after the file was
+ * read, and becomes NULL when the list has changed. The first symbol or module
+ * that may be wrong makes kallsyms_renew() read the file again, and that result
+ * is not from before. */
 
 static void kallsyms_free_kept(void *object)
 {
@@ -298,7 +298,7 @@ static bool kallsyms_begins_same(const struct kallsyms *ks)
 	return n == HEAD && !memcmp(head, ks->head, HEAD);
 }
 
-/* Reads the live file, and which modules there are. */
+/* Reads the live file, and the list of modules. */
 static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
 {
 	char *before OWNED = live_modules_read(MODULES, MODULE_FOLDERS);
@@ -327,9 +327,9 @@ static void kallsyms_set_from_before(struct kallsyms *ks)
 	}
 }
 
-/* Reads a file, or takes what an earlier symbolizer read if the file is the
- * same. Of the live one only the symbols of the kernel itself are then known to
- * be right, see kallsyms_is_fixed(). */
+/* Reads a file, or reuses what an earlier symbolizer read if the file is the
+ * same. Of the live file only the symbols of the kernel itself are then
+ * certain, see kallsyms_is_fixed(). */
 static struct kallsyms *kallsyms_get(struct symbolizer *sy, const char *path,
 				     struct err *err)
 {
@@ -372,8 +372,8 @@ void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks)
 	symbolizer_cache_give(sy->opts.kept, name, ks, kallsyms_free_kept);
 }
 
-/* Reads the live file again, if it was read by an earlier symbolizer. Returns
- * false if that fails. Names of the earlier one stay valid. */
+/* Reads the live file again, if an earlier symbolizer read it. Returns false if
+ * that fails. Names of the earlier one stay valid. */
 static bool kallsyms_renew(struct symbolizer *sy)
 {
 	if (!sy->ks_live || !sy->ks_live->from_before)
@@ -384,10 +384,10 @@ static bool kallsyms_renew(struct symbolizer *sy)
 }
 
 /* Returns whether a symbol of an earlier symbolizer is still right: it is in
- * the kernel itself, where nothing changes until the next boot, or in a module
- * that is still the same, and not at the end of them, where that of something
- * else may follow: BPF programs and trampolines come and go. Symbols of the
- * data of CPUs have low addresses. */
+ * the kernel itself, which does not change until the next boot, or in a module
+ * that is still the same, and it is not the last one there, which a symbol of
+ * something else may follow: BPF programs and trampolines come and go. Symbols
+ * of per-CPU data have low addresses. */
 static bool kallsyms_is_fixed(const struct kallsyms_names *kn,
 			      const struct sym *s)
 {
@@ -400,8 +400,8 @@ static bool kallsyms_is_fixed(const struct kallsyms_names *kn,
 		      : text && s->start >= text;
 }
 
-/* Returns whether the module of an image is one that did not change since a
- * file from before was read. */
+/* Returns whether the module of an image has not changed since a file from
+ * before was read. */
 static bool kallsyms_is_listed(const struct kallsyms *ks,
 			       const struct image *img)
 {
@@ -431,7 +431,7 @@ static int kallsyms_place_module(struct kallsyms_names *kn,
 			first = &ks->tab.sym[i];
 	if (!first)
 		return 0;
-	/* A module's first function is in the first page of its code. */
+	/* a module's first function is in the first page of its code */
 	if (first->start < img->start || first->start - img->start >= img->len)
 		kn->shift = elf_page_floor(first->start) - img->start;
 	return 1;
@@ -480,7 +480,7 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 {
 	if (!kallsyms_names_image(img) || !sy->opts.kallsyms)
 		return 0;
-	/* The user named this file, so failing to read it is an error. */
+	/* the user named this file, so failing to read it is an error */
 	tried_files_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
 		sy->ks_file = kallsyms_get(sy, sy->opts.kallsyms, err);
@@ -496,7 +496,7 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 }
 
 /* Returns true if the kernel or module is at its recorded address, which is
- * rarely so after a reboot. */
+ * rare after a reboot. */
 static bool kallsyms_same_address(const struct image *img,
 				  const struct kallsyms *ks)
 {
@@ -599,8 +599,7 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 {
 	if (!kallsyms_names_image(img) || sy->opts.kallsyms || sy->opts.no_live)
 		return 0;
-	/* No build-id is recorded by perf in pipe mode, by perf record -q -z
-	 * and others. */
+	/* perf in pipe mode, perf record -q -z and others record no build-id */
 	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
 	bool fixed = img->kind == IMAGE_KERNEL && img->id_len;
@@ -621,8 +620,8 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 		 (img->id_len || kallsyms_same_address(img, sy->ks_live)) &&
 		 kallsyms_open_with(sy, img, sy->ks_live, r);
 
-	/* What the kernel itself has at an address depends on its build-id
-	 * alone. That it has nothing may be another time. */
+	/* The names of the kernel itself depend only on its build-id; an
+	 * address without a name may get one later. */
 	if (!rc && fixed)
 		tried_files_add(sy->tried, LIVE);
 	if (rc)

@@ -1,9 +1,10 @@
-/* live_modules.c - which modules the running kernel has.
+/* live_modules.c - lists the modules of the running kernel.
  *
  * A line of /proc/modules is "ext4 1085440 1 - Live 0xffffffffc0a4b000": name,
- * size, users, what uses it, state, address. Users come and go. A module that
- * is loaded again may have the same size and address; its folder in /sys/module
- * then has another inode: kernfs numbers its nodes one after the other. */
+ * size, number of users, users, state, address. Users come and go. A module
+ * that is loaded again may have the same size and address; its folder in
+ * /sys/module then has another inode: kernfs numbers its nodes one after the
+ * other. */
 #include "symbolize/names/live_modules.h"
 
 #include <inttypes.h>
@@ -14,8 +15,8 @@
 
 #include "symbolize/symbolizer.h"
 
-/* Adds what identifies one module. Returns false if the line is not as
- * expected, or the module is not at rest. */
+/* Adds the identity of one module. Returns false if the line has another form,
+ * or the module is being loaded or unloaded. */
 static bool live_modules_add(const char *line, const char *folder, FILE *out)
 {
 	char name[64], size[32], state[32], address[32], path[PATH_SIZE];

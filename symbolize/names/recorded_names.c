@@ -1,4 +1,4 @@
-/* recorded_names.c - code whose name is in the capture or in a file that the
+/* recorded_names.c - names code from the capture or from a file that the
  * process wrote: BPF programs, trampolines, kprobe slots, JIT code. Every
  * offset of such an image has the same name. */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* section_hashes.c - hashes of the sections that names were read from.
+/* section_hashes.c - hashes the sections that names were read from.
  *
  * A build-id identifies a build, not the bytes of a file: a patched file keeps
  * it, and a rebuilt one may have the same. The hashes show whether a file has
@@ -41,7 +41,7 @@ static bool section_hashes_section(const struct elf_file *ef,
 {
 	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS)
 		return section_hashes_code(ef, s, hash);
-	/* As stored: decompressing would take ten times as long. */
+	/* hashed as stored: decompressing would take ten times as long */
 	Elf_Data *d = s->type == SHT_NOBITS ? NULL : elf_rawdata(s->scn, NULL);
 
 	if (!d || !d->d_buf)

@@ -1,4 +1,4 @@
-/* section_hashes.h - hashes of the sections that names were read from. */
+/* section_hashes.h - hashes the sections that names were read from. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +15,12 @@ struct symbolizer;
  * has it already. */
 void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
 			const struct elf_section *s);
-/* The same for every section of ef that dwarf_lookup() reads. Call dwarf_has()
- * first: it decompresses some of them. */
+/* section_hashes_add() for every section of ef that dwarf_lookup() reads. Call
+ * dwarf_has() first: it decompresses some of them. */
 void section_hashes_add_debug(const struct symbolizer *sy,
 			      const struct elf_file *ef);
-/* Returns whether ef has a section of that name and hash. *size is its size. */
+/* Returns whether ef has a section with that name and hash. Sets *size to its
+ * size. */
 bool section_hashes_same(const struct elf_file *ef, const char *section,
 			 uint64_t hash, uint64_t *size);
 /* Hashes .text of ef into *out, whose strings are borrowed from ef. Returns

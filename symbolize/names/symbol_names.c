@@ -1,4 +1,5 @@
-/* symbol_names.c - the names of all functions of a program, and of its data. */
+/* symbol_names.c - reads the names of all functions of a program, and of its
+ * data. */
 #include "symbolize/names/symbol_names.h"
 
 #include <gelf.h>
@@ -11,13 +12,13 @@
 #include "symbolize/symbolizer.h"
 
 struct function_names {
-	struct symbolizer *sy; /* for its buffer */
+	struct symbolizer *sy; /* has the buffer for names */
 	function_names_fn *fn;
 	void *arg;
 };
 
-/* A debugfile_fn: takes the names of all functions in a file's symbol table.
- * Returns whether the table has local functions: it is then the full one. */
+/* A debugfile_fn: reports the names of all functions in a file's symbol table.
+ * Returns whether the table has local functions: then it is complete. */
 static bool function_names_read(void *arg, const struct elf_file *ef)
 {
 	struct function_names *f = arg;
@@ -93,7 +94,8 @@ static bool data_names_read_all(void *arg, const struct elf_file *ef)
 	return data_names_read(arg, ef, SHT_SYMTAB);
 }
 
-/* Returns whether all code of a file is as far from its data as in the file. */
+/* Returns whether all segments have the same distance of addresses from file
+ * offsets, and sets it. */
 static bool data_names_distance(const struct elf_file *ef, uint64_t *distance)
 {
 	for (size_t i = 0; i < ef->n_seg; i++) {
