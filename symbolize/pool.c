@@ -1,4 +1,4 @@
-/* pool.c - names several images at once, each in a thread of its own.
+/* pool.c - names several images at once, each in a separate thread.
  *
  * Measured on two CPUs: naming 12 libraries with compressed debug information
  * took 0.38 s with two threads and 0.66 s with one, the whole command 0.53 s
@@ -18,7 +18,8 @@
 #define THREADS_MAX 64
 /* Images whose results may wait in memory, per thread. */
 #define AHEAD 4
-/* Demanglers that recurse 2000 levels need less than 1 MiB. */
+/* Stack of a thread: demanglers that recurse 2000 levels need less than 1
+ * MiB. */
 #define STACK_BYTES ((size_t)4 << 20)
 
 /* One image and, once it is done, its names. */
@@ -44,11 +45,11 @@ struct pool_worker {
 struct pool {
 	struct pool_worker worker[THREADS_MAX];
 	size_t n_workers;
-	size_t cap;	       /* of jobs[], a ring buffer */
+	size_t cap;	       /* size of jobs[], a ring buffer */
 	struct pool_job *jobs; /* job i is at i % cap */
 	pthread_mutex_t lock;
 	pthread_cond_t more, done;
-	/* Totals since the start, protected by lock: */
+	/* Totals since the start, protected by `lock`: */
 	size_t added, begun, given;
 	bool stop;
 };
@@ -172,7 +173,7 @@ void pool_free(struct pool *p)
 	free_all(p->jobs, p);
 }
 
-/* No lock needed: only the calling thread changes these two. */
+/* needs no lock: only the calling thread changes these two */
 bool pool_has_room(const struct pool *p)
 {
 	return p->added - p->given < p->cap;

@@ -1,10 +1,10 @@
-/* pool.h - names several images at once, each in a thread of its own.
+/* pool.h - names several images at once, each in a separate thread.
  *
  * Call pool_add() while pool_has_room(), and pool_next() for the results, which
- * come in the order of pool_add() and are those that symbolize_image() would
- * give. Threads share only the options and the files on disk: each has its own
- * symbolizer and file handles. The results do not depend on which thread
- * handled which image. */
+ * come in the order of pool_add() and equal those of symbolize_image(). Threads
+ * share only the options and the files on disk: each has its own symbolizer and
+ * file handles. The results do not depend on which thread handled which
+ * image. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@ struct symbolize_opts;
 
 /* Returns true for images that can be named from their file alone. */
 bool pool_takes(const struct image *img);
-/* Returns NULL if threads is less than 2 or no thread could be started. */
+/* Returns a pool for pool_free(), or NULL if threads is less than 2 or no
+ * thread could be started. */
 struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads);
 /* Discards results that were not fetched. */
 void pool_free(struct pool *p);
@@ -28,6 +29,6 @@ bool pool_has_room(const struct pool *p);
 void pool_add(struct pool *p, const struct image *img,
 	      const struct code_place *code, size_t n);
 /* Waits for the oldest image not fetched yet and passes its names to fn, as
- * symbolize_image() does. */
+ * symbolize_image() does. Returns 0, or -1 and *err. */
 int pool_next(struct pool *p, symbol_fn *fn, void *arg,
 	      struct image_report *rep, struct err *err);

@@ -1,5 +1,5 @@
-/* report.c - what a resolver reports of the image that it names: file, status,
- * notes, and the sections that it read. */
+/* report.c - collects the facts about an image that a resolver reports: file,
+ * status, notes, and the sections that it read. */
 #include "symbolize/report.h"
 
 #include "stitch/base/mem.h"

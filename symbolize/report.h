@@ -1,5 +1,5 @@
-/* report.h - what a resolver reports of the image that it names: file, status,
- * notes, and the sections that it read.
+/* report.h - collects the facts about an image that a resolver reports: file,
+ * status, notes, and the sections that it read.
  *
  * The driver (symbolize.c) sets sy->rep to the report of the image being named;
  * resolvers and the modules that find files fill it in through these calls. */
@@ -13,29 +13,30 @@ struct section_used;
 struct segment;
 struct symbolizer;
 
-/* What was found out about an image, for the image table. */
+/* The facts about an image, for the image table. */
 struct image_report {
 	char file[4096]; /* "": no file */
 	enum image_status status;
-	/* what identity_judge() says about the file; NULL: it was not asked */
+	/* evidence that identity_judge() found for the file; NULL: not
+	 * judged */
 	const char *identity;
-	/* "" or what is said of the file that was refused */
+	/* why a file was refused; "": none was */
 	char refused[64];
-	bool misfit;	     /* what was mapped is not of this file's length */
+	bool misfit;	     /* the mapping has another length than this file */
 	struct segment *seg; /* owned; freed by report_release() */
 	size_t n_seg;
 	struct section_used *used; /* owned, with its strings */
 	size_t n_used, cap_used;
 	unsigned int fetched; /* number of files downloaded */
-	/* "" or a file that could not be downloaded, and why */
+	/* a file that could not be downloaded, and why; "" */
 	char missing[128];
-	char note[256]; /* "" or a message for the user */
+	char note[256]; /* a message for the user; "": none */
 };
 
 void report_release(struct image_report *rep);
 
-/* Set the report's file and status; IMAGE_NAMED becomes IMAGE_UNVERIFIED where
- * nothing proves that the file is the one that was mapped. */
+/* Set the report's file and status. IMAGE_NAMED becomes IMAGE_UNVERIFIED if the
+ * file is not proved to be the one that was mapped. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, enum image_status status);
 /* Stores a message for the user about the file at path. The names of an image

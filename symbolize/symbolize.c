@@ -1,4 +1,5 @@
-/* symbolize.c - names for code offsets, one image at a time: the driver. */
+/* symbolize.c - finds names for code offsets, one image at a time: the
+ * driver. */
 #include "symbolize/symbolize.h"
 
 #include "stitch/tasks/frame.h"
@@ -15,10 +16,10 @@
 
 /* The sources of names, best first. */
 static const struct resolver *const resolvers[] = {
-	&resolve_recorded,	    /* the capture itself says them */
+	&resolve_recorded,	    /* names in the capture itself */
 	&resolve_kallsyms_file,	    /* the file of --kallsyms */
 	&resolve_kallsyms_captured, /* the copy in the capture */
-	&resolve_vmlinux,	    /* of the right build-id */
+	&resolve_vmlinux,	    /* with the right build-id */
 	&resolve_module,	    /* the file of a kernel module */
 	&resolve_kallsyms_cache,    /* in perf's build-id cache */
 	&resolve_kallsyms_live, /* if the running kernel is the recorded one */
@@ -101,14 +102,14 @@ static bool symbolize_has_names(enum image_kind kind)
 	case IMAGE_ANON:
 	case IMAGE_SPECIAL:
 	case IMAGE_GUEST:
-	case IMAGE_SYMBOLS: /* named already */
+	case IMAGE_SYMBOLS: /* named by the capture */
 	case IMAGE_SCRIPT:
 		break;
 	}
 	return false;
 }
 
-/* The same of several names. */
+/* Returns the demangled form of several names that are folded into one. */
 static const char *symbolize_demangled_each(struct symbolizer *sy,
 					    const char *raw)
 {
@@ -165,17 +166,17 @@ static void name_source_close(const struct name_source *s)
 		s->rs->close(s->r);
 }
 
-/* What names an image: the names that are known, and what is open to find
- * others. */
+/* What names an image: the cached names, and the open resolvers for others. */
 struct image_names {
 	struct name_cache *m; /* NULL: none */
-	bool open;	      /* these were looked for */
-	bool refused;	      /* the addresses are not in what was found */
+	bool open;	      /* resolvers were looked for */
+	bool refused; /* the addresses do not fit the files that were found */
 	struct name_source names, extra;
-	struct identity_answer answer; /* of the file that was found, if open */
+	struct identity_answer
+		answer; /* for the file that was found, if open */
 };
 
-/* Returns what has the source lines. */
+/* Returns the source of source lines. */
 static const struct name_source *image_names_lines(const struct image_names *in)
 {
 	return in->names.rs && in->names.rs->lines ? &in->names : &in->extra;
@@ -191,8 +192,9 @@ static void image_names_free(void *object)
 	free(in);
 }
 
-/* Returns whether the image has names of files whose change can be seen. Those
- * of modules also depend on lists of the kernel. */
+/* Returns whether the image's names may be kept for later symbolizers: they
+ * come from files whose change can be seen. Those of modules also depend on
+ * lists of the kernel. */
 static bool image_names_may_be_kept(const struct symbolizer *sy,
 				    const struct image *img)
 {
@@ -202,7 +204,8 @@ static bool image_names_may_be_kept(const struct symbolizer *sy,
 		(img->kind == IMAGE_KERNEL && !sy->opts.captured));
 }
 
-/* Takes what was kept, if it is still right, or begins anew. */
+/* Takes what an earlier symbolizer kept, if it is still right, or makes it
+ * new. */
 static struct image_names *image_names_take(struct symbolizer *sy,
 					    const struct image *img)
 {
@@ -227,7 +230,7 @@ static bool name_source_outlives(const struct name_source *s)
 	return !s->rs || s->rs->outlives;
 }
 
-/* rep NULL: naming failed. */
+/* Keeps or frees what names an image. rep NULL: naming failed. */
 static void image_names_give(struct symbolizer *sy, struct image_names *in,
 			     const struct image *img, struct image_report *rep)
 {
@@ -244,7 +247,7 @@ static void image_names_give(struct symbolizer *sy, struct image_names *in,
 	symbolizer_cache_give(sy->opts.kept, name, in, image_names_free);
 }
 
-/* Where names go: to fn, and to the cache. */
+/* Receives names: passes them to fn, and to the cache. */
 struct symbolize_teller {
 	struct name_cache *m;	     /* NULL: none */
 	const struct code_place *at; /* the offset being named */
@@ -260,7 +263,8 @@ static int symbolize_tell_one(struct symbolize_teller *t,
 	return t->fn(t->arg, sym, err);
 }
 
-/* Tells the functions inlined at one offset, then the function itself. */
+/* Passes on the functions inlined at one offset, then the function itself.
+ * Returns 0, or -1 and *err. */
 static int symbolize_tell(struct symbolizer *sy, struct symbolize_teller *t,
 			  struct symbol *sym, const struct dwarf_frame *fr,
 			  size_t n, struct err *err)
@@ -289,10 +293,10 @@ static int symbolize_tell(struct symbolizer *sy, struct symbolize_teller *t,
 }
 
 /* Finds the function at a place. A call that does not return may be the last
- * instruction of its function: after it is no function, the padding in front
- * of one, which __pfx_NAME covers in kernels since 6.2, or the next one. The
- * place itself is meant if no call is known to be there, as where a signal
- * handler returns to. */
+ * instruction of its function: after it there is no function, or the padding
+ * before one, which __pfx_NAME covers in kernels since 6.2, or the next
+ * function. The place itself is used if no call is known to precede it, as
+ * where a signal handler returns to. */
 static bool symbolize_resolve(const struct symbolizer *sy,
 			      const struct name_source *names,
 			      const struct code_place *code, struct symbol *sym)
@@ -312,8 +316,9 @@ static bool symbolize_resolve(const struct symbolizer *sy,
 	return true;
 }
 
-/* Names all offsets in their order: those that are known from the cache, the
- * others, of which t->at is the first, by what is open. */
+/* Names all offsets in their order: from the cache if it has them, the others,
+ * of which t->at is the first, from the open resolvers. Returns 0, or -1 and
+ * *err. */
 static int symbolize_name_all(struct symbolizer *sy,
 			      const struct image_names *in,
 			      const struct code_place *code, size_t n,
@@ -352,9 +357,9 @@ static int symbolize_name_all(struct symbolizer *sy,
 	return 0;
 }
 
-/* kallsyms has names only. Source lines come from vmlinux or the module's file
- * if its build-id is the image's. The report keeps the file and status of the
- * source of names. */
+/* Opens a source of source lines, as kallsyms has only names: vmlinux or the
+ * module's file, if its build-id is the image's. The report keeps the file and
+ * status of the source of names. */
 static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
 				struct name_source *out, struct err *err)
 {
@@ -402,10 +407,10 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 	return 0;
 }
 
-/* Number of addresses that are disassembled: the others cost time only. */
+/* How many addresses are disassembled: more cost time and decide nothing. */
 #define RUNS_MAX 16
 
-/* Looks at the addresses in the file that was found. */
+/* Counts how the addresses fit the file that was found. */
 static struct identity_seen symbolize_see(const struct name_source *names,
 					  const struct code_place *code,
 					  size_t n)
@@ -417,7 +422,7 @@ static struct identity_seen symbolize_see(const struct name_source *names,
 		inner += !code[i].after_call;
 	for (size_t i = 0; names->rs && names->rs->called && i < n; i++) {
 		if (code[i].after_call) {
-			/* of a dump, the offset is inside the call */
+			/* in a stack dump, the offset is inside the call */
 			bool called =
 				names->rs->called(names->r, code[i].off) ||
 				names->rs->called(names->r, code[i].off + 1);
@@ -461,8 +466,8 @@ static void symbolize_compare(struct symbolize_best *b, const char *path,
 	b->seen = *seen;
 }
 
-/* Opens the surest file for an image, and while the addresses that ran are not
- * in it, the next one. *as and *best live as long as what is open. */
+/* Opens the file with the best evidence for an image and, while the addresses
+ * that ran do not fit, the next one. *as and *best must live as long as *in. */
 static int symbolize_choose(struct symbolizer *sy, struct image *as,
 			    const struct code_place *code, size_t n,
 			    struct symbolize_best *best, struct image_names *in,
@@ -489,7 +494,7 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 		if (sy->n_refused < REFUSED_MAX)
 			sy->refused[sy->n_refused++] =
 				mem_strdup(sy->rep->file);
-		/* Takes nothing from the file that was found. */
+		/* drop the file that was found */
 		name_source_close(&in->names);
 		name_source_close(&in->extra);
 		in->names.rs = NULL;
@@ -530,7 +535,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	struct image_names *in = image_names_take(sy, img);
 	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
 	struct code_place *uncached = NULL;
-	const struct code_place *rest = code; /* those that no cache names */
+	const struct code_place *rest =
+		code; /* offsets that the cache does not name */
 	size_t n_rest = n;
 	int rc = -1;
 
@@ -543,8 +549,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 		n_rest = name_cache_rest(in->m, code, n, uncached);
 		sy->tried = &in->m->tried;
 	}
-	/* What the cache reports is the whole answer if it has all names, or if
-	 * what finds the others is open since an earlier symbolizer. */
+	/* The cached report is complete if the cache has all names, or if the
+	 * resolvers for the others are open since an earlier symbolizer. */
 	bool settled = in->m && (in->open || !n_rest) &&
 		       name_cache_report(in->m, sy->rep);
 
@@ -552,8 +558,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	    (img->kind == IMAGE_FILE ||
 	     (img->kind == IMAGE_VDSO && img->id_len)))
 		in->answer = identity_judge_id(sy, img);
-	/* if what was mapped is of another length than the file of which a
-	 * report was kept, the file itself tells whether it is that */
+	/* if the mapping has another length than the file in the cached report,
+	 * the file must be judged again */
 	if (settled && in->answer.is != IDENTITY_PROVED &&
 	    !identity_maps(&(struct identity_code){ .seg = rep->seg,
 						    .n_seg = rep->n_seg },
@@ -565,7 +571,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 		rep->identity = in->answer.why;
 	else if (symbolize_choose(sy, &as, code, n, &best, in, err))
 		goto out;
-	/* what is remembered is of the file with that build-id */
+	/* the cached names are of the file with that build-id */
 	if (in->refused)
 		t.m = NULL;
 	const struct name_source *lines = image_names_lines(in);

@@ -1,5 +1,6 @@
-/* symbolizer.h - what the resolvers are and share: options, the kernel's
- * symbols, and the report of the current image. For symbolize/ only. */
+/* symbolizer.h - defines resolvers and the state that they share: options, the
+ * kernel's symbols, and the report of the current image. For symbolize/
+ * only. */
 #pragma once
 #include <stdbool.h>
 
@@ -20,7 +21,7 @@ struct symbol;
 /* Buffer size for paths that are put together in symbolize/. */
 #define PATH_SIZE 4096
 
-/* Files that are tried for an image until one has its addresses. */
+/* How many files are tried for an image until one fits its addresses. */
 #define REFUSED_MAX 8
 
 /* Demangled names of the current image, indexed by the pointer to the raw
@@ -38,7 +39,8 @@ struct symbolizer {
 	 * separate images. NULL if not read yet, or if tried_live is set and
 	 * the file cannot be read. */
 	struct kallsyms *ks_file, *ks_cache, *ks_live;
-	struct kallsyms *ks_replaced; /* by ks_live; names point into it */
+	struct kallsyms *ks_replaced; /* replaced by ks_live; names still point
+					 into it */
 	bool tried_live;
 	/* one for each element of opts.captured */
 	struct kallsyms **ks_captured;
@@ -47,7 +49,7 @@ struct symbolizer {
 	struct tried_files *tried;
 	struct fetch *fetch; /* NULL: nothing was downloaded yet */
 	bool saved;	     /* a cache file was written */
-	/* of the files whose code was looked at, see code_cache.h */
+	/* caches for the files whose code was looked at, see code_cache.h */
 	struct code_cache **code;
 	size_t n_code, cap_code;
 	struct table by_file;
@@ -55,14 +57,14 @@ struct symbolizer {
 	 * symbolize_image(). */
 	struct image_report *rep;
 	bool kernel; /* the current image is of the kernel */
-	/* nothing proves that the file which the current image is named from is
-	 * its own */
+	/* the current image is named from a file that is not proved to be its
+	 * own */
 	bool unproved;
-	/* paths of files in which the addresses of the current image are not */
+	/* paths of files that do not fit the addresses of the current image */
 	char *refused[REFUSED_MAX];
 	size_t n_refused;
-	/* the path of the current image if it may name a file: debug files may
-	 * be next to it, although a copy of the image is read. Else NULL */
+	/* path of the current image if it may name a file, else NULL: debug
+	 * files may be in its folder, although a copy is read */
 	const char *recorded;
 	struct demangled_names plain;
 	char name[16384]; /* buffer for one demangled name */
@@ -89,8 +91,8 @@ struct resolver {
 	 * nothing of this file runs there. */
 	bool (*outside)(void *r, uint64_t off);
 	void (*close)(void *r);
-	/* What is open needs neither the symbolizer nor anything but its own
-	 * files, so that another symbolizer may use it. */
+	/* An open resolver needs only its own files, not the symbolizer, so
+	 * another symbolizer may use it. */
 	bool outlives;
 	/* Optional, and NULL or set together. lines() is called once with all
 	 * offsets that will be looked up; */
@@ -113,5 +115,6 @@ extern const struct resolver resolve_elf;		/* elfsym.c */
 void kallsyms_free(struct kallsyms *ks);
 /* Returns true if the running kernel or module has the recorded build-id. */
 bool kallsyms_runs_here(const struct image *img);
-/* Keeps them for the next symbolizer, if there is to be one, or frees them. */
+/* Keeps these symbols for a later symbolizer, if opts.kept is set, or frees
+ * them. */
 void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks);

@@ -1,4 +1,5 @@
-/* symbolizer_cache.c - what symbolizers leave to later ones of the same run. */
+/* symbolizer_cache.c - keeps objects of symbolizers for later ones of the same
+ * run. */
 #include "symbolize/symbolizer_cache.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ struct symbolizer_cache_object {
 struct symbolizer_cache {
 	pthread_mutex_t lock;
 	struct symbolizer_cache_object
-		*o; /* in the order in which they were given */
+		*o; /* in the order of symbolizer_cache_give() */
 	size_t n, max;
 };
 
@@ -31,7 +32,7 @@ struct symbolizer_cache *symbolizer_cache_new(size_t max)
 	return k;
 }
 
-/* Takes object i out of the list. */
+/* Removes object i from the list and returns it. */
 static struct symbolizer_cache_object
 symbolizer_cache_take_at(struct symbolizer_cache *k, size_t i)
 {

@@ -108,7 +108,7 @@ int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 	out->len = p.len;
 	out->off = p.off;
 	out->object = ef->type == ET_REL;
-	/* Check it before relocation, to avoid the copy if it is invalid. */
+	/* check it before relocation, which needs a copy */
 	if (sframe_file_init(ef, &p, out, err))
 		return -1;
 	if (!out->object)
@@ -139,7 +139,8 @@ struct sframe_visit_state {
 	const struct sframe *sf;
 	const struct sframe_visitor *v;
 	void *arg;
-	uint64_t bytes, limit; /* bytes of rows read, and their limit */
+	uint64_t bytes,
+		limit; /* bytes of rows that were read, and their limit */
 };
 
 static int sframe_table_visit_rows(struct sframe_visit_state *w,
@@ -283,7 +284,7 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 	}
 	if (rule->is_signed)
 		k->rule.flags |= ROW_SIGNED;
-	/* Where the ABI fixes the place of RA, padding means that place. */
+	/* where the ABI fixes the place of RA, padding stands for it */
 	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
 		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
 					    sf->head.fixed_ra };
@@ -297,7 +298,7 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 static void sframe_table_add_repeated(struct sframe_table_maker *m,
 				      const struct sframe_func *f)
 {
-	/* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */
+	/* Match an x86 PLT entry: 16 bytes, in which one word is pushed. */
 	const struct sframe_table_row *k = m->kept;
 	if (m->sf->head.abi == SFRAME_AMD64 && f->rep == PLT_ENTRY &&
 	    m->n == 2 && !(f->start % PLT_ENTRY) && !k[0].pc &&
@@ -407,7 +408,7 @@ static int sframe_read_head(struct bytes *b, struct sframe_head *h,
 			      bytes_left(b), HEAD_LEN);
 	if (bytes_u16(b, &magic, err))
 		return -1;
-	/* The magic number gives the byte order. */
+	/* the magic number shows the byte order */
 	if (magic == 0xe2de)
 		b->swap = true;
 	else if (magic != 0xdee2)
@@ -691,7 +692,8 @@ static struct sframe_place sframe_plain_place(const struct sframe *sf,
 	return (struct sframe_place){ SFRAME_MEMORY, SFRAME_CFA, off };
 }
 
-/* The rule used i words of the row; more is an error. */
+/* Checks that the rule used all words of the row, of which it used i. Returns
+ * 0, or -1 and *err. */
 static int sframe_validate_words(const struct sframe *sf,
 				 const struct sframe_row *row, unsigned int i,
 				 struct err *err)

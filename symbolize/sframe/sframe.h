@@ -46,7 +46,7 @@ struct sframe_machine {
 	uint16_t elf;	  /* EM_... */
 	uint8_t sp, fp;	  /* DWARF numbers of the stack and frame pointer */
 	bool big;
-	/* The rule that is valid right after a call, and at the return. */
+	/* The rule that holds right after a call, and at the return. */
 	uint8_t call_cfa;
 	bool link; /* the return address is in the link register */
 };
@@ -107,7 +107,7 @@ struct sframe_cursor {
 	uint64_t next; /* lowest valid address of the next row */
 };
 
-/* Begins with the first row of a function. */
+/* Starts at the first row of a function. */
 void sframe_rows(const struct sframe *sf, const struct sframe_func *f,
 		 struct sframe_cursor *c);
 /* Reads the next row. Returns 1; 0 at the end; -1 and *err if the rest is
@@ -118,7 +118,7 @@ int sframe_row(struct sframe_cursor *c, struct sframe_row *out,
 uint64_t sframe_row_bytes(const struct sframe_cursor *c);
 
 enum sframe_kind {
-	/* not given: FP is unchanged, RA is in the link register */
+	/* not in the row: FP is unchanged, RA is in the link register */
 	SFRAME_NONE,
 	SFRAME_PADDED, /* the same, as a padding word */
 	SFRAME_FIXED,  /* fixed by the header: in memory at CFA + off */
@@ -127,7 +127,7 @@ enum sframe_kind {
 	SFRAME_REG,    /* in register reg; s390x, version 2 */
 };
 
-/* Used in place of a register number. */
+/* Stands for the CFA in place of a register number. */
 #define SFRAME_CFA UINT32_MAX
 
 struct sframe_place {
@@ -153,22 +153,23 @@ struct sframe_file {
 	struct sframe sf;
 	size_t len;   /* bytes of the section */
 	uint64_t off; /* file offset */
-	/* not linked: addresses are relative to their own section */
+	/* an object file: addresses are relative to their own section */
 	bool object;
 	void *copy; /* relocated section; owned */
 };
 
 /* Finds the section by program header, else by name: its own section type is
- * more recent. Returns 1 and *out, which borrows from ef and must be released;
- * 0 if there is none; -1 and *err. Refuses object files of binutils before
- * 2.45, which lack the flag that tells what addresses are relative to. */
+ * more recent. Returns 1 and *out, which borrows from ef, for
+ * sframe_file_release(); 0 if there is none; -1 and *err. Refuses object files
+ * of binutils before 2.45, which lack the flag for what addresses are relative
+ * to. */
 int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 		     struct err *err);
 void sframe_file_release(struct sframe_file *f);
 
-/* Callbacks, each may be NULL. For each function: func, row for each row, end.
- * If a function is damaged, bad replaces the calls that are left (all of them
- * if its index entry is damaged). */
+/* Callbacks, each of which may be NULL. For each function: func, row for each
+ * row, end. If a function is damaged, bad replaces the remaining calls (all of
+ * them if its index entry is damaged). */
 struct sframe_visitor {
 	void (*func)(void *arg, uint32_t i, const struct sframe_func *f);
 	void (*row)(void *arg, const struct sframe_func *f,
@@ -184,6 +185,6 @@ struct sframe_visitor {
 uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 		      void *arg);
 
-/* Converts the section to a table; free it with unwind_rows_free(). *bad is the
- * number of functions left out, since they could not be read. */
+/* Converts the section to a table, for unwind_rows_free(). Sets *bad to the
+ * number of functions left out because they could not be read. */
 struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad);

@@ -1,5 +1,5 @@
-/* sframe_check.c - checks an SFrame section: its own consistency, against
- * .eh_frame, and against the code. */
+/* sframe_check.c - checks an SFrame section: its own consistency, and against
+ * .eh_frame and the code. */
 #include "symbolize/sframe/sframe_check.h"
 
 #include <elf.h>
@@ -14,7 +14,7 @@
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
 
-/* An error, or a remark, that a test finds. */
+/* A test whose findings are errors, or remarks. */
 #define SFRAME_ERROR(id, name, unit, summary)                                  \
 	[SFRAME_T_##id] = { name, summary, unit, false }
 #define SFRAME_NOTE(id, name, unit, summary)                                   \
@@ -202,7 +202,8 @@ static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
 	return !strncmp(judge_section_name(j, addr), ".plt", 4);
 }
 
-/* SP + cfa must be the same address before and after. */
+/* Checks two instructions in sequence: SP + cfa must be the same address before
+ * and after. */
 static void sframe_code_check_move(struct sframe_code_check *l,
 				   const struct sframe_code_step *a,
 				   const struct sframe_code_step *b)
@@ -239,8 +240,8 @@ static void sframe_code_check_return(struct sframe_code_check *l,
 			    s->in.mnemonic, judge_rule(j, &s->rule, &t));
 }
 
-/* A call overwrites the link register. On x86 it pushes below SP, so SP must
- * not be above the return address. */
+/* Checks a call, which overwrites the link register. On x86 it pushes below SP,
+ * so SP must not be above the return address. */
 static void sframe_code_check_call(struct sframe_code_check *l,
 				   const struct sframe_code_step *s)
 {
@@ -293,7 +294,7 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 				       const struct judge_function *f)
 {
 	uint64_t addr = f->start;
-	uint64_t inside[16]; /* instructions inside of which a row starts */
+	uint64_t inside[16]; /* instructions inside which a row starts */
 	size_t n_inside = 0;
 	uint64_t rows = 0;
 	bool bad = false;
@@ -344,8 +345,9 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 
 /* ---- function entries */
 
-/* Of the stubs only those in .plt.got and .plt.sec are called. Entries of .plt
- * are jumped to from there, with more on the stack. */
+/* Returns whether the address is a function entry. Of the stubs only those in
+ * .plt.got and .plt.sec are called. Entries of .plt are jumped to from there,
+ * with more on the stack. */
 static bool sframe_code_is_entry(const struct sframe_code_check *l,
 				 uint64_t addr)
 {
@@ -530,7 +532,7 @@ static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
 			      const struct unwind_rule *b)
 {
 	uint64_t len = end - start;
-	uint64_t *asked = j->r->asked; /* bytes that each test looks at */
+	uint64_t *asked = j->r->asked; /* how many bytes each test looked at */
 	struct rule_text t;
 
 	if (b->kind != ROW_GAP)
@@ -718,7 +720,7 @@ static void sframe_check_section(struct judge *j)
 		judge_found(j, SFRAME_T_FIXED_RA, 0, 0, 1,
 			    "return address at CFA%+d, %s has it at CFA%+d",
 			    h->fixed_ra, j->sf->machine->name, want);
-	/* From here on a function ends where the next one starts. */
+	/* from here on a function ends where the next one starts */
 	sort_items(j->func, j->n, sframe_check_compare_start);
 	for (size_t i = 0; i < j->n; i++) {
 		struct judge_function *f = &j->func[i];

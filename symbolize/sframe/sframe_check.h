@@ -1,8 +1,8 @@
 /* sframe_check.h - checks whether an SFrame section is correct: in itself, for
  * the code it describes, and compared with .eh_frame.
  *
- * sframe_check() runs all tests, and each counts what it has looked at and
- * found. Test names appear in output that scripts read. */
+ * sframe_check() runs all tests, each of which counts what it looked at and
+ * what it found. Test names appear in output that scripts read. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ enum sframe_test {
 
 struct sframe_test_info {
 	const char *name;
-	const char *summary; /* what holds if nothing is found */
+	const char *summary; /* what is true if nothing is found */
 	const char *unit;    /* unit of the counts */
 	bool note;	     /* findings are remarks, not errors */
 };

@@ -1,4 +1,5 @@
-/* callee_reach.c - the functions that may run in place of a called one. */
+/* callee_reach.c - finds the functions that may run in place of a called
+ * one. */
 #include "symbolize/unwind/callee_reach.h"
 
 #include <elf.h>
@@ -9,10 +10,10 @@
 #include "symbolize/unwind/callsite_file.h"
 
 #define FUNCTION_MAX 65536
-/* Bytes after the first one of a jump. */
+/* The most bytes of a jump after its first one. */
 #define JUMP_MAX 6
 
-/* One function, with zeros after its code. */
+/* The code of a function, followed by zeros. */
 struct callee {
 	const unsigned char *code;
 	uint64_t start, end;
@@ -29,7 +30,7 @@ static bool callee_is_short(const struct callee *c, size_t i)
 	return c->code[i] == 0xeb || (c->code[i] & 0xf0) == 0x70;
 }
 
-/* Returns where a direct jump whose first byte is code[i] leads to; 0: it is
+/* Returns the target of a direct jump whose first byte is code[i]; 0 if it is
  * none. */
 static uint64_t callee_jump(const struct callee *c, size_t i)
 {
@@ -44,7 +45,8 @@ static uint64_t callee_jump(const struct callee *c, size_t i)
 	return 0;
 }
 
-/* mov %rsp,%rbp in both forms; lea N(%rsp),%rbp in all three */
+/* Returns whether p is mov %rsp,%rbp in either form, or lea N(%rsp),%rbp in any
+ * of three. */
 static bool callee_sets_frame(const unsigned char *p)
 {
 	if (p[0] != 0x48)
@@ -54,8 +56,9 @@ static bool callee_sets_frame(const unsigned char *p)
 		p[3] == 0x24);
 }
 
-/* Adds the function at an ELF address. A short jump leads to where one starts:
- * the cold part of a function, which is entered anywhere, is far away. */
+/* Adds the function at an ELF address. A short jump is only followed to the
+ * start of a function: the cold part of a function, which is entered anywhere,
+ * is far away. */
 static void callee_reach_add(const struct callsite_file *f,
 			     struct callee_reach *out, uint64_t at,
 			     bool is_short)
@@ -79,16 +82,17 @@ static void callee_reach_add(const struct callsite_file *f,
 		out->start[out->n++] = start;
 }
 
-/* Every byte is tried: what is part of another instruction adds functions, by
- * which less is said. */
+/* Adds the targets of jumps in a function. Every byte is tried: bytes inside
+ * another instruction add functions, which makes the result weaker, not
+ * wrong. */
 static void callee_reach_read(const struct callsite_file *f,
 			      struct callee_reach *out, const struct callee *c)
 {
 	for (size_t i = 0; i < c->end - c->start; i++) {
 		uint64_t to = callee_jump(c, i);
 
-		/* Behind another 0xff it is the end of a distance that leads
-		 * back, and so it is of a call. */
+		/* after another 0xff it is the end of a negative distance, and
+		 * so part of a call */
 		const unsigned char *p = c->code + i;
 		if (p[0] == 0xff && (p[1] & 0x38) == 0x20 &&
 		    (p[1] >= 0xe0 || !i ||

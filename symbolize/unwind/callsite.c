@@ -42,7 +42,7 @@ static void callsite_take_table(struct callsite_file *f,
 		return;
 	while (elf_symbols_next(&it, &sym, &name)) {
 		unsigned int type = GELF_ST_TYPE(sym.st_info);
-		/* most names of C have no dot */
+		/* most C names have no dot */
 		const char *cold = strchr(name, '.');
 		struct callsite_name add = {
 			.addr = sym.st_value,
@@ -72,7 +72,7 @@ static void callsite_take_table(struct callsite_file *f,
 	}
 }
 
-/* The names of a stripped Go program, from what its runtime knows. */
+/* Takes the names of a stripped Go program from the runtime's table. */
 static void callsite_take_go(struct callsite_file *f)
 {
 	struct symtab go = { 0 };
@@ -88,12 +88,12 @@ static void callsite_take_go(struct callsite_file *f)
 	symtab_release(&go);
 }
 
-/* By addresses, then by hashes: of a compiler's 60,000 names it was a hundredth
- * of an ingest by qsort(). */
+/* Sort by address, and by hash: with qsort() a compiler's 60,000 names took a
+ * hundredth of an ingest. */
 SORT_BY_DIGITS(callsite_by_addr, struct callsite_name, addr);
 SORT_BY_DIGITS(callsite_by_hash, struct callsite_name, hash);
 
-/* Finds the table of depths, whose bytes are those of f->ef. */
+/* Finds the table of stack depths in the bytes of f->ef. */
 static void callsite_open_go(struct callsite_file *f)
 {
 	struct elf_section from;
@@ -179,8 +179,8 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	if (f->n_name)
 		f->name = callsite_by_hash(callsite_by_addr(f->name, f->n_name),
 					   f->n_name);
-	/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the
-	 * ending of the ABI they are stripped programs' names. */
+	/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Stripped
+	 * programs have the names without the ending of the ABI. */
 	static const char *const names[] = { "runtime.asyncPreempt",
 					     "runtime.asyncPreempt.abi0",
 					     "runtime.sigpanic",
@@ -347,8 +347,8 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 	switch (call_insn_before(f->machine, f->big, code, before, n - before,
 				 off - seg->off + seg->vaddr, &out->target)) {
 	case CALL_DIRECT:
-		/* A call must lead to code, else these are bytes of another
-		 * instruction. */
+		/* a call must lead to code, otherwise these are bytes of
+		 * another instruction */
 		out->kind = elf_segment_at(f->seg, f->n_seg, out->target)
 				    ? CALLSITE_DIRECT
 				    : CALLSITE_NO_CALL;
@@ -434,7 +434,7 @@ bool callsite_is_go(const struct callsite_file *f)
 
 uint32_t callsite_go_bytes(const struct callsite_file *f, uint64_t off)
 {
-	/* of the return address, or the link register that was saved */
+	/* size of the return address, or of the saved link register */
 	const uint32_t word = sizeof(uint64_t);
 	struct gopclntab_depths d;
 	uint64_t vaddr, start;

@@ -1,5 +1,5 @@
-/* callsite_file.h - a file whose code is examined, for the files here that know
- * of it. */
+/* callsite_file.h - the file whose code the call-site check and its relatives
+ * examine. */
 #pragma once
 #include <stdbool.h>
 
@@ -30,14 +30,14 @@ struct callsite_name {
 struct thread_start_of {
 	uint64_t addr;
 	enum thread_start kind;
-	bool handed; /* only where what its callee returns is handed on */
+	bool handed; /* only where the result of its callee is passed on */
 };
 
 /* Where threads begin in a file, as thread_start.c finds it. */
 struct thread_starts {
 	bool known;
 	uint64_t entry; /* 0: none */
-	bool library;	/* it is a C library, or a program with one in it */
+	bool library;	/* it is a C library, or a program that contains one */
 	struct thread_start_of *of;
 	size_t n, cap;
 	bool read; /* the whole file was read for start routines */
@@ -46,7 +46,7 @@ struct thread_starts {
 struct callsite_file {
 	struct elf_file *ef; /* NULL after callsite_settle(), if not kept */
 	struct symbolizer_cache
-		*kept; /* where it goes in the end; NULL: nowhere */
+		*kept; /* where callsite_close() leaves it; NULL: nowhere */
 	char *kept_as;
 	enum identity answer; /* of ef, when it was opened */
 	struct tried_files tried;
@@ -66,7 +66,7 @@ struct callsite_file {
 	size_t n_cold, cap_cold;
 	struct segment *seg;
 	size_t n_seg;
-	uint64_t span;		     /* identity_span() */
+	uint64_t span; /* PLT sections; only vaddr and filesz are set */
 	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
 	size_t n_plt;
 	uint64_t injected[INJECTED_MAX]; /* of callsite_is_injected() */

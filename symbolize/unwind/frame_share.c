@@ -1,4 +1,5 @@
-/* frame_share.c - how many functions of an ELF file set a frame pointer. */
+/* frame_share.c - counts the functions of an ELF file that set a frame
+ * pointer. */
 #include "symbolize/unwind/frame_share.h"
 
 #include "symbolize/cfi/cfi.h"
@@ -8,20 +9,20 @@
 #include "symbolize/elf/symtab.h"
 
 #define FUNCTIONS_MAX 256
-/* Bytes of a function that are read: a call comes within these for nearly
- * all. */
+/* How many bytes of a function are read: nearly all have a call within
+ * these. */
 #define HEAD 256
-/* A file has no frame pointers if one function in this many at most sets one:
+/* A file has no frame pointers if at most one function in this many sets one:
  * those with a variable part of the stack do so in any build. */
 #define NONE_OF 10
 
-/* Counts a function by its first call: a walk that comes from there needs the
- * frame pointer, which gcc's shrink-wrapping may set just before. The unwind
- * table says so at the call if it counts from FP there. Where it counts from
- * SP, as on AArch64 and of Go, the first instructions say so. An FDE at whose
- * first instruction the caller's frame is not just above SP is no function, but
- * a part that gcc has moved to .text.unlikely; one without a return address is
- * where a stack begins, as _start, and has no caller to be walked to. */
+/* Counts a function by its first call: a walk from there needs the frame
+ * pointer, which gcc's shrink-wrapping may set just before. The unwind table
+ * shows it if it counts from FP at the call. If it counts from SP, as on
+ * AArch64 and in Go, the first instructions show it. An FDE whose first row
+ * does not have the caller's frame just above SP is not a function, but a part
+ * that gcc has moved to .text.unlikely; one without a return address begins a
+ * stack, like _start, and has no caller. */
 static void frame_share_add(const struct elf_file *ef, const struct cfi *c,
 			    uint64_t start, uint64_t end,
 			    struct frame_share *out)

@@ -1,9 +1,9 @@
-/* frame_share.h - how many functions of an ELF file set a frame pointer.
+/* frame_share.h - counts the functions of an ELF file that set a frame pointer.
  *
  * Functions that call none may leave it alone even in a file built with frame
- * pointers, so that only those with a call count. They are found in the unwind
+ * pointers, so only those with a call count. They are found in the unwind
  * tables, which stripped files have too, else by symbols; the table's row at
- * their first call, or their code, says whether they set the frame pointer. */
+ * their first call, or their code, shows whether they set the frame pointer. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,11 +13,11 @@ struct elf_file;
 struct symtab;
 
 struct frame_share {
-	uint32_t functions; /* with a call; 0: nothing can be said */
-	uint32_t set;	    /* of them: that set a frame pointer */
+	uint32_t functions; /* functions with a call; 0: unknown */
+	uint32_t set;	    /* how many of them set a frame pointer */
 };
 
-/* Counts, of a large file in a part of its functions that is spread evenly. c,
+/* Counts the functions, in a large file only a part that is spread evenly. c,
  * funcs: of the file; either may be NULL. O(1): reads 64 KiB at most. */
 void frame_share_count(const struct elf_file *ef, const struct cfi *c,
 		       const struct symtab *funcs, struct frame_share *out);

@@ -1,5 +1,6 @@
-/* kernel_code.c - the code of a kernel or of a module: is a call in front of a
- * return address, also where the kernel writes one when it boots or runs?
+/* kernel_code.c - examines the code of a kernel or module: whether a call
+ * precedes a return address, also where the kernel writes one when it boots or
+ * runs.
  *
  * The file has the code as it was linked. The kernel lists the places that it
  * changes in sections, which are read here in the forms of Linux 6.1 to 7.2: a
@@ -8,8 +9,8 @@
  * arch/s390/kernel/nospec-branch.c), one of a function of the hypervisor
  * becomes a direct call (.parainstructions), and instructions become others
  * (.altinstructions). Static calls are calls before and after. Nops at the
- * start of functions, and of static calls of nothing, may be calls while
- * something traces. */
+ * start of functions, and of unused static calls, may be calls while something
+ * traces. */
 #include "symbolize/unwind/kernel_code.h"
 
 #include <gelf.h>
@@ -27,14 +28,14 @@
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/symbolizer.h"
 
-/* The longest of an entry of .altinstructions, and of all these sections: of a
- * kernel 2 MB. */
+/* The longest code of an entry of .altinstructions; all these sections of a
+ * kernel have 2 MB. */
 #define PATCH_LEN 255
-/* After all sections of a module. */
+/* An address after all sections of a module. */
 #define NOWHERE ((uint64_t)1 << 30)
-/* Bytes of a function in which it may set its frame. */
+/* How many bytes of a function are searched for the setting of its frame. */
 #define FRAME_CODE_WINDOW 4096
-/* Fewer entries in a row may be something else. */
+/* Fewer consecutive entries may be something else. */
 #define ALTS_MIN 500
 #define TABLE_MAX ((uint64_t)64 << 20)
 /* Kernels with unwind tables have these in kallsyms and their configuration. */
@@ -43,8 +44,9 @@
 
 /* Code that the kernel changes. */
 struct kernel_patch {
-	uint64_t addr, by; /* by: address of what replaces it; 0: see `ends` */
-	uint32_t ends; /* bit N: a call that is written there ends after N */
+	uint64_t addr, by; /* by: address of the replacement; 0: see `ends` */
+	uint32_t ends; /* bit N: a call that ends after N bytes may be written
+			  there */
 	uint8_t len, by_len;
 };
 
@@ -52,13 +54,14 @@ struct kernel_code {
 	struct elf_file *ef;
 	struct elf_section *sec;
 	size_t n_sec;
-	struct elf_section *code; /* those of code */
+	struct elf_section *code; /* sections with code */
 	size_t n_code, cap_code;
 	struct kernel_patch *patch; /* by address */
 	size_t n_patch, cap_patch;
-	uint64_t text, end; /* of offset 0, and after the last section */
-	/* It has the addresses of that boot, and is as it ran if no patch is
-	 * listed. */
+	uint64_t text,
+		end; /* address of offset 0, and the end of the last section */
+	/* The code is the memory of that boot, with its addresses: it is as it
+	 * ran where no patch is listed. */
 	bool live;
 	bool tables;
 };
@@ -81,7 +84,8 @@ static bool kernel_code_runs_at(const struct kernel_code *k, uint64_t addr)
 	return s && strcmp(s->name, ".altinstr_replacement") != 0;
 }
 
-/* Reads up to n bytes of code at an address. */
+/* Reads up to n bytes of code at an address. Returns the number of bytes
+ * read. */
 static size_t kernel_code_read(const struct kernel_code *k, uint64_t addr,
 			       void *buf, size_t n)
 {
@@ -97,7 +101,7 @@ static size_t kernel_code_read(const struct kernel_code *k, uint64_t addr,
 
 /* ---- the lists of what is changed */
 
-/* A list of the kernel, in memory. */
+/* A list of the kernel, read into memory. */
 struct kernel_list {
 	unsigned char *buf;
 	uint64_t addr;
@@ -125,8 +129,8 @@ static bool kernel_code_load(const struct kernel_code *k, const char *name,
 	return true;
 }
 
-/* Returns the address that the relative word at an offset stands for; 0: it is
- * not there. */
+/* Returns the address that the relative word at an offset refers to; 0 if the
+ * word is not there. */
 static uint64_t kernel_list_at(const struct kernel_list *l, uint64_t off)
 {
 	uint32_t v;
@@ -136,8 +140,8 @@ static uint64_t kernel_list_at(const struct kernel_list *l, uint64_t off)
 	return l->addr + off + (uint64_t)(int64_t)(int32_t)v;
 }
 
-/* Takes a list of calls of which others are made that end after so many bytes.
- */
+/* Takes a list of calls that may be replaced by calls that end after that many
+ * bytes. */
 static void kernel_code_take_calls(struct kernel_code *k, const char *name,
 				   size_t size, uint32_t ends)
 {
@@ -167,7 +171,7 @@ static const struct kernel_alt_form {
 	{ EM_S390, 11, 10, 10 },   { EM_S390, 13, 12, 12 },
 };
 
-/* Reads the entry at an offset. Returns false if it is of no code. */
+/* Reads the entry at an offset. Returns false if it is not about code. */
 static bool kernel_code_read_alt(const struct kernel_code *k,
 				 const struct kernel_list *l,
 				 const struct kernel_alt_form *f, uint64_t off,
@@ -180,8 +184,8 @@ static bool kernel_code_read_alt(const struct kernel_code *k,
 	       kernel_code_runs_at(k, out->addr);
 }
 
-/* Takes them in the form of which almost all are of code: a few are of data, or
- * in a module of code that is gone. */
+/* Takes the entries in the form in which almost all are about code: a few are
+ * about data, or, in a module, about code that was freed. */
 static void kernel_code_take_alts(struct kernel_code *k)
 {
 	struct kernel_list l;
@@ -209,8 +213,9 @@ static void kernel_code_take_alts(struct kernel_code *k)
 	free(l.buf);
 }
 
-/* The memory of a kernel of arm64 does not say where the list is: it is the
- * longest one in it of such entries, of which Debian's have 28,000 (7.2). */
+/* Finds the list in the memory of an arm64 kernel, which does not have its
+ * address: it is the longest run of such entries, of which Debian's kernels
+ * have 28,000 (7.2). */
 static void kernel_code_find_alts(struct kernel_code *k)
 {
 	const struct kernel_alt_form form = { EM_AARCH64, 12, 10, 11 };
@@ -219,7 +224,7 @@ static void kernel_code_find_alts(struct kernel_code *k)
 				 .addr = s->vaddr };
 	struct kernel_patch p;
 	uint64_t first = 0, most = 0;
-	/* up to where entries were looked at, of those that begin at each */
+	/* by form: end of the runs that were searched */
 	uint64_t done[3] = { 0 };
 
 	bytes_init(&l.b, l.buf, elf_read(k->ef, s->off, l.buf, s->filesz), "",
@@ -229,7 +234,7 @@ static void kernel_code_find_alts(struct kernel_code *k)
 
 		if (off < *seen)
 			continue;
-		/* zeros would be of their own place */
+		/* zeros would refer to their own place */
 		for (n = 0; kernel_code_read_alt(k, &l, &form,
 						 off + n * form.size, &p) &&
 			    p.addr != l.addr + off + n * form.size &&
@@ -250,7 +255,7 @@ static void kernel_code_find_alts(struct kernel_code *k)
 
 /* ---- what ran */
 
-/* Returns whether a file has a text in it, as the kernel's configuration or
+/* Returns whether a file contains a text: the kernel's configuration or
  * kallsyms. */
 static bool kernel_code_file_says(const char *path, const char *text)
 {
@@ -260,9 +265,9 @@ static bool kernel_code_file_says(const char *path, const char *text)
 	return has && memmem(has, len, text, strlen(text));
 }
 
-/* Returns the size of the running kernel's code: after it is what was freed
- * after the boot. 0: it is not known, as to users that may not read addresses.
- */
+/* Returns the size of the running kernel's code, which ends before the part
+ * that was freed after the boot; 0 if unknown, as for users that may not read
+ * addresses. */
 static uint64_t kernel_code_running_size(void)
 {
 	unsigned long long from, to;
@@ -307,8 +312,8 @@ static struct elf_file *kernel_code_open_core(struct symbolizer *sy,
 			 sy->opts.release ?: "");
 		*tables = ef && kernel_code_file_says(path, ORC_CONFIG);
 	}
-	/* the kernel begins where that of the capture does: the same boot, as
-	 * others have other addresses */
+	/* the kernel starts at the same address as in the capture: it is the
+	 * same boot, as others have other addresses */
 	if (ef && (ef->type != ET_CORE ||
 		   !any_where(ef->n_seg, i,
 			      img->start - ef->seg[i].vaddr <
@@ -352,7 +357,7 @@ static void kernel_code_read_sections(struct kernel_code *k)
 		    (s->flags & (SHF_EXECINSTR | SHF_WRITE)) == SHF_EXECINSTR)
 			*mem_add(k->code, k->n_code, k->cap_code) = *s;
 	}
-	/* what is nowhere is not at the beginning */
+	/* unplaced sections must not look like the beginning */
 	for (size_t i = 1; k->ef->type == ET_REL && i < k->n_sec; i++)
 		if (!k->sec[i].addr)
 			k->sec[i].addr = NOWHERE;
@@ -365,7 +370,7 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 	bool other;
 
 	*wanted = false;
-	/* entries of Linux before 6.0 have names that are not known */
+	/* .altinstructions before Linux 6.0 has forms that are not supported */
 	if (!sy->opts.release || strtoul(sy->opts.release, NULL, 10) < 6)
 		return NULL;
 	struct elf_file *ef = img->kind == IMAGE_MODULE
@@ -448,7 +453,7 @@ bool kernel_code_has_tables(const struct kernel_code *k)
 
 /* ---- return addresses */
 
-/* Returns whether a patch has a call that ends at an address. */
+/* Returns whether a patch may write a call that ends at an address. */
 static bool kernel_patch_calls(const struct kernel_code *k,
 			       const struct kernel_patch *p, uint64_t addr)
 {
@@ -489,8 +494,8 @@ bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
 	}
 }
 
-/* Returns whether there may have been a call when the sample was taken, as it
- * is a breakpoint now, or a static call of what returns 0 at once. */
+/* Returns whether there may have been a call when the sample was taken: now it
+ * is a breakpoint, or a static call of a function that returns 0 at once. */
 static bool kernel_code_is_changing(const struct kernel_code *k,
 				    const unsigned char *code, size_t n)
 {
@@ -530,12 +535,13 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 	switch (call_insn_before(k->ef->machine, k->ef->big, code, before,
 				 n - before, addr, &target)) {
 	case CALL_DIRECT:
-		/* of a thunk, in .retpoline_sites */
+		/* a call of a thunk, in .retpoline_sites */
 		i = search_where(k->n_patch, m, k->patch[m].addr >= addr - 5);
 		if (k->ef->machine == EM_X86_64 && i < k->n_patch &&
 		    k->patch[i].addr == addr - 5 && !k->patch[i].by)
 			return CALLSITE_INDIRECT;
-		/* one that the kernel has not relocated yet leads to itself */
+		/* a call that the kernel has not relocated yet leads to
+		 * itself */
 		if (kernel_code_runs_at(k, target) ||
 		    (k->ef->type == ET_REL && target - addr + 8 <= 8)) {
 			*to = target - k->text;
@@ -564,8 +570,8 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 		       : CALLSITE_NO_CALL;
 }
 
-/* Returns how many bytes of the first instructions of a function are not its
- * own: endbr64, and the call or nop of a tracer. */
+/* Returns how many bytes at the start of a function are not its own: endbr64,
+ * and the call or nop of a tracer. */
 static size_t kernel_code_entry(const unsigned char *code, size_t n)
 {
 	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -577,7 +583,7 @@ static size_t kernel_code_entry(const unsigned char *code, size_t n)
 		       : at;
 }
 
-/* Returns where the first instruction that sets FP may end in this code of a
+/* Returns the end of the first instruction that may set FP in this code of a
  * function, or 0: mov %rsp,%rbp, in both encodings, or lea N(%rsp),%rbp; mov
  * x29,sp or add x29,sp,#N. */
 static size_t kernel_code_may_set(uint16_t machine, const unsigned char *code,
@@ -596,8 +602,8 @@ static size_t kernel_code_may_set(uint16_t machine, const unsigned char *code,
 	return 0;
 }
 
-/* Returns whether a conditional jump may be in this code, past an instruction
- * that comes later: jcc; b.cond, cbz, cbnz, tbz, tbnz. */
+/* Returns whether this code may contain a conditional jump, which could skip a
+ * later instruction: jcc; b.cond, cbz, cbnz, tbz, tbnz. */
 static bool kernel_code_may_jump(uint16_t machine, const unsigned char *code,
 				 size_t n)
 {
@@ -634,7 +640,7 @@ int kernel_code_framed(const struct kernel_code *k, uint64_t off, uint64_t into)
 
 	if (set <= own)
 		return into == n ? 0 : -1;
-	/* who calls has a frame */
+	/* a caller has a frame at its call */
 	bool traced;
 	const enum callsite_kind kind =
 		kernel_code_at(k, off, &unused, &traced);

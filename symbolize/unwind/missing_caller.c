@@ -32,7 +32,7 @@ static bool missing_caller_function(const struct unwind_image *m,
 						   &out->start, &out->end));
 }
 
-/* Whether the code from f->start, up to f->end, sets FP. */
+/* Returns whether the code from f->start up to f->end sets FP. */
 static bool missing_caller_sets_in(struct unwind_image *m,
 				   const struct function_range *f)
 {
@@ -45,8 +45,8 @@ static bool missing_caller_sets_in(struct unwind_image *m,
 			       unwind_images_read_code(m, f->start, code, n));
 }
 
-/* Whether FP is that of the function, by its instructions. Where the table of
- * AArch64 says that FP is saved, only the rest of the prologue is asked. */
+/* Returns whether FP is that of the function, by its instructions. If the table
+ * of AArch64 has FP as saved, only the rest of the prologue is read. */
 static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr,
 				   bool saved)
 {
@@ -130,7 +130,7 @@ bool missing_caller_starts(struct unwind_image *m, uint64_t vaddr)
 	return missing_caller_call_at(m, vaddr, &target) == CALL_START;
 }
 
-/* Returns true if the instruction that ends `calls` direct calls in front of an
+/* Returns true if the instruction that precedes `calls` direct calls before an
  * ELF address moves FP below SP. */
 static bool missing_caller_moves_fp(struct unwind_image *m, uint64_t vaddr,
 				    unsigned int calls)
@@ -170,8 +170,8 @@ bool missing_caller_fp_is_low(struct unwind_image *m, uint64_t vaddr)
 		missing_caller_call_at(m, vaddr, &target) == CALL_DIRECT);
 }
 
-/* Returns true if the row says that FP is that of the function. On AArch64
- * tables count from SP even then, so check that both FP and RA are saved. */
+/* Returns true if FP is that of the function, by the row. Tables of AArch64
+ * count from SP even then, so both FP and RA must be saved. */
 static bool missing_caller_has_frame(const struct unwind_image *m,
 				     const struct unwind_row *row)
 {
@@ -182,9 +182,9 @@ static bool missing_caller_has_frame(const struct unwind_image *m,
 	return kind == ROW_FP || kind == ROW_FP_DEREF;
 }
 
-/* Bytes of code with a frame, and those that have something on the stack and
- * no frame. Code that has nothing there, as functions that call none, and
- * stubs, is the same in any build: of a small program it is most. */
+/* Bytes of code with a frame, and of code that has something on the stack and
+ * no frame. Code with nothing there, such as stubs and functions that call
+ * none, is the same in any build, and most of a small program. */
 struct frame_bytes {
 	uint64_t with, without;
 };
@@ -214,8 +214,8 @@ static void missing_caller_add_bytes(const struct unwind_image *m,
 	}
 }
 
-/* The same where tables count from SP everywhere, as those of Go: by the code
- * of functions, of a large file of a part of them. */
+/* Adds code to *b where tables count from SP everywhere, as those of Go: by the
+ * code of functions, in a large file by a part of them. */
 static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
 				    struct frame_bytes *b)
 {
@@ -233,8 +233,8 @@ static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
 }
 
 /* Returns true if most of the code has a frame. Otherwise FP holds arbitrary
- * values, and chains are wrong. Of a large file each so many functions are
- * looked at: all rows of cc1 took 2 % of the time of a compile's ingest. */
+ * values, and chains are wrong. In a large file only every so-many-th function
+ * is looked at: all rows of cc1 took 2 % of the time of a compile's ingest. */
 static bool missing_caller_built_with_frames(struct unwind_image *m)
 {
 	struct frame_bytes b = { 0, 0 };
@@ -269,12 +269,13 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 struct direct_walk {
 	struct unwind_image *m;
 	struct function_range of;
-	uint64_t at; /* of the code after code[CALL_BEFORE] */
-	size_t i, n; /* bytes of it: that were tried; that there are */
+	uint64_t at; /* address of the code after code[CALL_BEFORE] */
+	size_t i, n; /* bytes of code: tried so far, and available */
 	unsigned char code[CALL_BEFORE + CHUNK];
 };
 
-/* Returns the kind of what ends in front of address `addr`, `end` in code. */
+/* Returns the kind of the instruction that ends before address `addr`, `end` in
+ * code. */
 static enum call_kind direct_walk_decode(const struct unwind_image *m,
 					 const unsigned char *end,
 					 uint64_t addr, uint64_t *target,
@@ -298,9 +299,9 @@ static enum call_kind direct_walk_decode(const struct unwind_image *m,
 				addr, target);
 }
 
-/* Returns where a jump of two bytes leads that ends in front of address `addr`;
- * 0: it is none, or stays in the function. One byte in fifteen looks like one,
- * so that only those count that lead to the start of another function. */
+/* Returns the target of a two-byte jump that ends before address `addr`; 0 if
+ * it is none, or stays in the function. One byte in fifteen looks like one, so
+ * only jumps to the start of another function count. */
 static uint64_t direct_walk_short(const struct direct_walk *w,
 				  const unsigned char *end, uint64_t addr)
 {
@@ -316,8 +317,8 @@ static uint64_t direct_walk_short(const struct direct_walk *w,
 		       : 0;
 }
 
-/* Stores the address after the next one and where it leads to. Returns false
- * at the end. */
+/* Finds the next call or jump. Stores the address after it and its target.
+ * Returns false at the end. */
 static bool direct_walk_next(struct direct_walk *w, uint64_t *ret,
 			     uint64_t *target, bool *jump)
 {
@@ -355,10 +356,10 @@ static bool missing_caller_framed_at(struct unwind_image *m, uint64_t ret)
 	return row && missing_caller_sets_fp(m, ret, row);
 }
 
-/* Returns the bytes of the PLT stub around an address; 0: it is in none. Only
- * .plt has a row of its own. GNU ld makes stubs of .plt.sec, and of .plt.got
- * for -z ibtplt, by endbr64 and a jump, before 2.40 with a prefix, and the
- * others of .plt.got by a jump and two bytes. */
+/* Returns the size of the PLT stub around an address; 0 if there is none. Only
+ * .plt has a separate row. GNU ld makes stubs of .plt.sec, and of .plt.got for
+ * -z ibtplt, from endbr64 and a jump, before 2.40 with a prefix, and the others
+ * of .plt.got from a jump and two bytes. */
 static unsigned int missing_caller_stub(struct unwind_image *m, uint64_t vaddr)
 {
 	const struct unwind_row *row = unwind_images_row(m, vaddr);
@@ -379,8 +380,9 @@ static unsigned int missing_caller_stub(struct unwind_image *m, uint64_t vaddr)
 		       : 0;
 }
 
-/* Returns where the PLT stub at an address of m leads to in another file, or in
- * the same one; 0: it is no stub, or that is not known. */
+/* Returns the function that the PLT stub at an address of m leads to, in
+ * another file or in the same one; 0 if there is no stub, or its target is
+ * unknown. */
 static uint64_t missing_caller_leads(struct unwind_image *m, uint64_t stub,
 				     struct unwind_image *to)
 {
@@ -399,15 +401,15 @@ static uint64_t missing_caller_leads(struct unwind_image *m, uint64_t stub,
 	return callsite_stub_leads(m->calls, stub, to->calls);
 }
 
-/* How what is called leads to a function without leaving a frame. */
+/* How a called function leads to another one without leaving a frame. */
 enum missing_way {
 	WAY_NONE,
-	WAY_IS,	   /* it is that function, or a stub of it */
-	WAY_JUMPS, /* by a jump only, as stat() of glibc 2.33 to fstatat(): the
-		    * return address stays the same */
-	WAY_CALLS, /* by a call too, so that a chain skips both:
-		    * gcWriteBarrierCX of Go 1.19 calls gcWriteBarrier so */
-	WAY_UNKNOWN, /* it is a stub of which that is not known */
+	WAY_IS,	     /* it is that function, or its stub */
+	WAY_JUMPS,   /* by jumps only, as stat() of glibc 2.33 to fstatat(): the
+			return address stays the same */
+	WAY_CALLS,   /* by a call too, so that a chain skips both:
+			gcWriteBarrierCX of Go 1.19 calls gcWriteBarrier so */
+	WAY_UNKNOWN, /* it is a stub with an unknown target */
 };
 
 /* Returns whether an address of `at` is the function f of the file `in`, or a
@@ -482,11 +484,11 @@ bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
 	return c->goes_on;
 }
 
-/* Returns whether a jump out of a function leads to code that calls f, or
- * jumps on, if only `depth` more jumps are followed: to another part of it,
- * with its frame, as gcc puts code that runs seldom apart, of exceptions, or to
- * a function in tail position, which begins without one, as most of one that
- * gcc has split ('.part.0'). */
+/* Returns whether a jump out of a function leads to code that calls f, or jumps
+ * on, with at most `depth` more jumps followed. It may lead to another part of
+ * the function, with its frame, as gcc separates code that runs seldom, such as
+ * that of exceptions; or to a function in tail position, which begins without a
+ * frame, like most of a function that gcc has split ('.part.0'). */
 static bool missing_caller_in_part(struct unwind_image *m,
 				   const struct function_range *g, uint64_t at,
 				   struct unwind_image *in,
@@ -527,12 +529,11 @@ static bool missing_caller_in_part(struct unwind_image *m,
 }
 
 /* Counts the direct calls of f, a function of m or of another file, in the
- * function g of m where that has a frame; a call of what jumps on to f is one.
- * *last is the return address of the last one. 0 if g may have called f through
- * another function that has no frame, or in another part of it; of another
- * file: if it jumps to a stub of f, or nothing is known of a stub that it
- * calls.
- */
+ * function g of m where that has a frame; a call of a function that jumps to f
+ * counts. *last is the return address of the last one. Returns 0 if g may have
+ * called f through another function without a frame, or in another part of g;
+ * for another file also if g jumps to a stub of f, or calls a stub with an
+ * unknown target. */
 static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       struct unwind_image *in,
@@ -568,11 +569,9 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 	return n;
 }
 
-/* The same of the function f, which may be in another file, counted once for
- * each pair of functions: counting anew for each chain took about 3 % of a
- * first look at a whole system. What a row says may change with a table that is
- * added.
- */
+/* missing_caller_count_calls() with a cache for each pair of functions:
+ * counting again for each chain took about 3 % of a first look at a whole
+ * system. A row may change when a table is added. */
 static unsigned int missing_caller_known_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       struct unwind_image *in,
@@ -607,8 +606,8 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 
 	if (!missing_caller_built_with_frames(m))
 		return 0;
-	/* Finds what a call must enter to reach an address: of a PLT, of which
-	 * the table has all as one function, the stub. */
+	/* Find what a call must enter to reach an address: in a PLT, which the
+	 * table has as one function, it is the stub. */
 	unsigned int stub = missing_caller_stub(m, leaf);
 
 	if (!missing_caller_function(m, leaf, &f))

@@ -1,11 +1,11 @@
 /* missing_caller.h - infers the caller that a frame-pointer chain skips.
  *
- * A function F without a frame of its own is skipped together with its return
- * address: the chain continues with the caller's caller. The caller G can be
- * proved from the files alone: the call before the next return address goes to
- * G; G calls F, or what jumps on to F, at a place where FP is that of G; and
- * the files of both were built with frame pointers. Either call may go through
- * a PLT stub to a function that the file of F gives to others. */
+ * A function F without a frame is skipped together with its return address: the
+ * chain continues with the caller's caller. The caller G can be proved from the
+ * files alone: the call before the next return address goes to G; G calls F, or
+ * a function that jumps to F, where FP is that of G; and both files were built
+ * with frame pointers. Either call may go through a PLT stub to a function that
+ * the file of F exports. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,18 +13,18 @@
 struct unwind_image;
 struct unwind_row;
 
-/* leaf is the ELF address in m that was sampled, next the return address in
- * `at` that follows it in the chain. Returns at how many places G calls F; 0
- * unless direct calls prove it. Sets *caller to the return address in G or, if
- * there are several, to the start of G, which is in *in: m or `at`. O(bytes of
- * G). */
+/* Infers the caller. leaf is the ELF address in m that was sampled, next the
+ * return address in `at` that follows it in the chain. Returns at how many
+ * places G calls F; 0 unless direct calls prove it. Sets *caller to the return
+ * address in G or, if there are several, to the start of G, which is in *in: m
+ * or `at`. O(bytes of G). */
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 				  struct unwind_image *at, uint64_t next,
 				  const struct unwind_image **in,
 				  uint64_t *caller);
 /* Returns true if the call before ret may have led to the code at ELF address
  * `in`: it is indirect, or a direct call of that function or of an unknown one;
- * or if none is needed there. */
+ * or no call is needed there. */
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
 			      uint64_t in);
 /* Returns true if FP is that of the function at an ELF address, by its row of
@@ -33,16 +33,16 @@ bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
 bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr,
 			    const struct unwind_row *row);
 /* Returns true if the call before ret enters the function at ELF address `in`,
- * and the code in front of it has made FP the frame that the function does not
+ * and the code before the call has made FP the frame that the function does not
  * set up: Go's compiler does so for runtime.duffzero and duffcopy. */
 bool missing_caller_framed_by_call(struct unwind_image *m, uint64_t ret,
 				   uint64_t in);
-/* Returns true if that code has moved FP below SP, for a call that the next
- * instruction makes or the one before has made: what a chain has there as the
- * caller is the return address that the last call at this depth has left. */
+/* Returns true if such code has moved FP below SP, for a call by the next
+ * instruction or the previous one: the caller in a chain is then the return
+ * address that the last call at this depth has left. */
 bool missing_caller_fp_is_low(struct unwind_image *m, uint64_t vaddr);
-/* Returns true if an ELF address follows a call, or is where the first function
- * of a goroutine or a context returns to. */
+/* Returns true if an ELF address follows a call, or is the return address of
+ * the first function of a goroutine or context. */
 bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
 /* Returns whether it is the address to which the first function of a context of
  * makecontext(3) or Boost, or of a goroutine, returns. */

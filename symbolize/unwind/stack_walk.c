@@ -12,7 +12,7 @@
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10
-/* Farther addresses belong to another stack. */
+/* Addresses farther away belong to another stack. */
 #define STACK_MAX ((uint64_t)1 << 30)
 
 static bool stack_walk_has(const struct stack_walk *w, unsigned int reg)
@@ -43,7 +43,7 @@ static int stack_walk_fail(struct stack_walk *w, enum unwind_end end)
 	return -1;
 }
 
-/* Returns why the memory at addr could not be read. */
+/* Returns the reason why the memory at addr could not be read. */
 static enum unwind_end stack_walk_why_unread(const struct stack_walk *w,
 					     uint64_t addr)
 {
@@ -144,7 +144,7 @@ static uint64_t stack_walk_place_addr(const struct stack_walk *w,
 static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 			     uint64_t cfa, uint64_t *pc)
 {
-	/* The usual case. */
+	/* the usual case */
 	if (__builtin_expect(row->ra <= ROW_CFA_MAX, 1)) {
 		w->ra_at = stack_walk_address(
 			w, cfa + (uint64_t)(row->ra * w->abi->word));
@@ -173,7 +173,7 @@ static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 }
 
 /* Restores the caller's FP, which becomes unknown if it cannot be read. After
- * the pop in an epilogue tables may still place it on the stack (GCC, SFrame).
+ * the pop in an epilogue tables may still have it on the stack (GCC, SFrame).
  * That place is below SP, and the register is right; libdw stops there. */
 static void stack_walk_row_fp(struct stack_walk *w,
 			      const struct unwind_row *row, uint64_t cfa)
@@ -242,7 +242,7 @@ int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 	    stack_walk_row_ra(w, row, cfa, &pc))
 		return -1;
 	stack_walk_row_fp(w, row, cfa);
-	/* a word led to the CFA, too */
+	/* the CFA was read from memory, so the step depends on more words */
 	if (unwind_row_kind(row) > ROW_FP)
 		w->ra_at = 0;
 	w->v.have &= 1ull << w->abi->sp | 1ull << w->abi->fp;
@@ -302,7 +302,7 @@ static int stack_walk_rule_value(struct stack_walk *w, const struct cfi *c,
 	default:
 		return -1;
 	}
-	/* See stack_walk_row_fp(). */
+	/* see stack_walk_row_fp() */
 	if (w->top && addr < w->v.reg[w->abi->sp] && stack_walk_has(w, reg)) {
 		*out = w->v.reg[reg];
 		return 0;
@@ -398,8 +398,8 @@ int stack_walk_pointer(struct stack_walk *w)
 	return stack_walk_to_caller(w, pc, fp + 2 * word, false);
 }
 
-/* To have all return addresses fetched at once halves the time of a walk:
- * each is in another cache line of a dump that has not been touched yet. */
+/* fetching all return addresses at once halves the time of a walk: each is in
+ * another cache line of a dump that has not been touched yet */
 void stack_trail_begin(struct stack_trail *t, const struct stack_walk *w,
 		       uint64_t epoch)
 {
@@ -414,8 +414,8 @@ void stack_trail_begin(struct stack_trail *t, const struct stack_walk *w,
 	t->n[t->own] = 0;
 }
 
-/* Returns whether the words that led from a frame to the next one are still
- * there. */
+/* Returns whether the words that led from a frame to the next one are
+ * unchanged. */
 static bool stack_trail_leads(const struct stack_walk *w,
 			      const struct stack_trail_frame *from,
 			      const struct stack_trail_frame *to)

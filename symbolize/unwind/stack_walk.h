@@ -23,7 +23,7 @@ struct stack_walk {
 	bool exact;
 	bool top;	     /* the link register still belongs to this frame */
 	enum unwind_end end; /* set when a step fails: the reason */
-	/* As in struct stack_trail_frame, of the last stack_walk_row(). */
+	/* As in struct stack_trail_frame, for the last stack_walk_row(). */
 	uint64_t ra_at, fp_at;
 };
 
@@ -41,7 +41,7 @@ static inline int stack_walk_read_word(const struct stack_walk *w,
 	return 0;
 }
 
-/* Begins at the innermost frame, with the registers of `in`. Its dump is
+/* Starts at the innermost frame, with the registers of `in`. Its dump is
  * borrowed while *w is used. */
 void stack_walk_start(struct stack_walk *w, const struct abi *abi,
 		      const struct unwind_in *in);
@@ -57,10 +57,10 @@ int stack_walk_link(struct stack_walk *w);
  * return address. */
 int stack_walk_pointer(struct stack_walk *w);
 
-/* Where a step leads to depends on the frame's registers, on its row, and on
- * the words that are read from the dump. So from a frame on that the stack
- * before had too, with the same registers, only these words are compared: while
- * they are the same, so are the frames. This takes a fifth of the time. */
+/* ---- trails. A step depends on the frame's registers, on its row, and on the
+ * words that are read from the dump. So from a frame on that the previous stack
+ * had too, with the same registers, only these words are compared: while they
+ * are the same, so are the frames. This takes a fifth of the time. */
 
 /* Most stacks have fewer frames. */
 #define STACK_TRAIL_MAX 128
@@ -69,35 +69,35 @@ struct stack_trail_frame {
 	uint64_t pc, sp, fp;
 	bool has_fp;
 	/* Where the caller's pc and FP were read; fp_at 0: FP was not. ra_at 0:
-	 * the step depends on more than this, or it was the last one. */
+	 * the step depends on more than this, or was the last one. */
 	uint64_t ra_at, fp_at;
 };
 
 struct stack_trail {
 	struct stack_trail_frame frame[2][STACK_TRAIL_MAX];
 	uint32_t n[2];
-	unsigned int own; /* index of the stack at hand in frame[] and n[] */
-	uint32_t at;	  /* place in the stack before */
-	uint64_t epoch;	  /* of the stack at hand */
+	unsigned int own; /* index of the current stack in frame[] and n[] */
+	uint32_t at;	  /* position in the previous stack */
+	uint64_t epoch;	  /* of the current stack */
 	const struct abi *abi;
 };
 
-/* Begins a stack. epoch: of struct unwind_in. */
+/* Starts a stack. epoch: of struct unwind_in. */
 void stack_trail_begin(struct stack_trail *t, const struct stack_walk *w,
 		       uint64_t epoch);
-/* Steps from a frame that was called, not interrupted, while the stack before
- * had the same frames. Adds these to out->ip. */
+/* Steps on from a frame that was called, not interrupted, while the previous
+ * stack had the same frames. Adds these to out->ip. */
 void stack_trail_follow(struct stack_trail *t, struct stack_walk *w,
 			struct unwind_out *out);
 
-/* Adds the frame that *w is at. Returns it, with ra_at 0, until the next call.
- */
+/* Adds the current frame of *w. Returns it, with ra_at 0; valid until the next
+ * call. */
 static inline struct stack_trail_frame *
 stack_trail_add(struct stack_trail *t, const struct stack_walk *w)
 {
 	struct stack_trail_frame *f = &t->frame[t->own][t->n[t->own]];
 
-	/* the last place is for all that there is no room for */
+	/* the last place takes all frames that exceed the room */
 	t->n[t->own] += t->n[t->own] < STACK_TRAIL_MAX - 1;
 	f->pc = w->v.pc;
 	f->sp = w->v.reg[w->abi->sp];

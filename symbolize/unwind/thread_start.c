@@ -1,5 +1,5 @@
-/* thread_start.c - does a thread begin in the function in which a stack ends?
- */
+/* thread_start.c - decides whether a thread begins in the function in which a
+ * stack ends. */
 #include "symbolize/unwind/thread_start.h"
 
 #include <gelf.h>
@@ -19,11 +19,12 @@
 #define ENTRY_MAX 256
 /* pthread_create() of glibc 2.36 has 3,821 bytes. */
 #define FUNCTION_MAX 16384
-/* From where the address of a start routine is put in a register to the call
- * that gets it: 23 bytes in libstdc++, 130 in glibc's create_thread(). */
+/* The most bytes between the instruction that loads the address of a start
+ * routine and the call that gets it: 23 bytes in libstdc++, 130 in glibc's
+ * create_thread(). */
 #define HANDED_MAX 192
 #define CHUNK 65536
-/* From where the frame pointer is set to 0 to after the call. */
+/* The most bytes from setting the frame pointer to 0 to the end of the call. */
 #define MARK_MAX 16
 #define SLOTS_MAX 8
 #define STARTERS_MAX 32
@@ -35,10 +36,10 @@
 
 /* Functions that these files define and in which a thread begins. */
 static const char *const thread_start_names[] = {
-	/* glibc, musl: what crt1.o calls; musl 1.2 has no tables. */
+	/* glibc, musl: what crt1.o calls; musl 1.2 has no tables */
 	"__libc_start_main", "_start_c", "libc_start_main_stage2", "__clone",
 	/* bionic (libc_init_dynamic.cpp, clone.cpp) and uClibc 0.9.28
-	 * (__uClibc_main.c): each exits with what it has called. */
+	 * (__uClibc_main.c): each exits after its callee returns */
 	"__libc_init", "__start_thread", "__uClibc_main",
 	/* Go 1.19, runtime/asm_*.s and rt0_*.s: a goroutine, a thread, and the
 	 * first one. */
@@ -50,12 +51,12 @@ static const char *const thread_start_names[] = {
 	"thread_entryPoint", "fiber_entryPoint"
 };
 
-/* Functions that are given the address of a start routine, and as which
- * argument: pthread_create(3), thrd_create(3), uv_thread_create(3) of libuv
- * 1.44 (src/unix/thread.c), Create_Task of GNAT 12 (libgnarl/s-taprop.ads).
- * What gives one to them: std::thread of libstdc++
- * 12 (src/c++11/thread.cc), std::thread of Rust 1.63
- * (library/std/src/sys/unix/thread.rs), HotSpot 17 (os_linux.cpp), V8, glib. */
+/* Functions that get the address of a start routine, in some argument:
+ * pthread_create(3), thrd_create(3), uv_thread_create(3) of libuv 1.44
+ * (src/unix/thread.c), Create_Task of GNAT 12 (libgnarl/s-taprop.ads). Callers
+ * of them: std::thread of libstdc++ 12 (src/c++11/thread.cc), std::thread of
+ * Rust 1.63 (library/std/src/sys/unix/thread.rs), HotSpot 17 (os_linux.cpp),
+ * V8, glib. */
 static const char *const thread_starters_name[] = {
 	"pthread_create", "thrd_create", "uv_thread_create",
 	"uv_thread_create_ex",
@@ -80,7 +81,8 @@ static bool thread_start_is_function(const struct callsite_file *f,
 	return callsite_function_at(f, addr, &start, &end) && start == addr;
 }
 
-/* Reads the function at an ELF address. The caller frees it. */
+/* Returns the code of the function at an ELF address, for the caller to free;
+ * NULL if it cannot be read. */
 static unsigned char *thread_start_read(const struct callsite_file *f,
 					uint64_t addr, size_t *len)
 {
@@ -106,11 +108,10 @@ static uint64_t thread_start_named(const struct callsite_file *f,
 	return n && !nm->chosen ? nm->addr : 0;
 }
 
-/* ---- what the C library runs first */
+/* ---- the first functions of the C library */
 
-/* The function that calls main() is called, or in musl jumped to by its
- * address, by the one that _start calls; and it hands the result of main() on.
- */
+/* Adds the function that calls main(). The one that _start calls also calls it
+ * or, in musl, jumps to its address; and it passes on the result of main(). */
 static void thread_start_add_reached(const struct callsite_file *f,
 				     struct thread_starts *t, uint64_t from)
 {
@@ -127,8 +128,8 @@ static void thread_start_add_reached(const struct callsite_file *f,
 						 true);
 }
 
-/* The entry gives main() to __libc_start_main(), which a static program without
- * symbols does not name. */
+/* Adds the function to which the entry passes main(): __libc_start_main(),
+ * which has no name in a static program without symbols. */
 static void thread_start_add_first(const struct callsite_file *f,
 				   struct thread_starts *t, uint64_t from,
 				   bool named)
@@ -154,16 +155,16 @@ static void thread_start_add_first(const struct callsite_file *f,
 	}
 }
 
-/* ---- what a runtime gives to pthread_create() */
+/* ---- routines that a runtime passes to pthread_create() */
 
-/* Where a file calls a function of thread_starters_name. */
+/* A function of thread_starters_name, as a file calls it. */
 struct thread_starter {
-	uint64_t addr; /* of the function, its stub or its slot */
+	uint64_t addr; /* address of the function, its stub or its slot */
 	bool slot;
 	unsigned int reg;
 };
 
-/* Adds one that takes the address in any of the first arguments. */
+/* Adds a function that takes the routine in any of the first arguments. */
 static size_t thread_start_list_any(const struct callsite_file *f,
 				    uint64_t addr,
 				    struct thread_starter out[STARTERS_MAX],
@@ -179,9 +180,9 @@ static size_t thread_start_list_any(const struct callsite_file *f,
 	return n;
 }
 
-/* Lists clone() of the C library, which a stripped file does not name: its
- * table ends at the system call, and the one that follows, of what the child
- * does, gives no return address. */
+/* Lists clone() of the C library, which has no name in a stripped file: its
+ * table ends at the system call, and the next table, for the child's code, has
+ * no return address. */
 static size_t thread_start_list_clones(const struct callsite_file *f,
 				       struct thread_starter out[STARTERS_MAX])
 {
@@ -238,7 +239,7 @@ static size_t thread_start_list(const struct callsite_file *f,
 			stubs = true;
 		}
 	}
-	/* A file is linked with stubs, or as Rust's without any; to read all
+	/* A file is linked with stubs or, as Rust's, without any; to read all
 	 * relocations takes as long as to read the code. */
 	if (!stubs)
 		slots = plt_slots(f->ef, thread_starters_name,
@@ -252,7 +253,7 @@ static size_t thread_start_list(const struct callsite_file *f,
 	return n;
 }
 
-/* Returns the address that was last put in a register in front of a call; 0:
+/* Returns the address that was last loaded into a register before a call; 0:
  * none. */
 static uint64_t thread_start_handed(const struct callsite_file *f,
 				    const unsigned char *code, size_t at,
@@ -278,7 +279,8 @@ struct thread_start_search {
 	struct thread_starts *t;
 	struct thread_starter s[STARTERS_MAX];
 	size_t n, clones;  /* the first of them are clone() */
-	uint64_t routines; /* bits of their addresses */
+	uint64_t routines; /* a bit for some of each routine's address bits, to
+			      skip others fast */
 };
 
 static uint64_t thread_start_bit(uint64_t addr)
@@ -290,7 +292,7 @@ typedef void thread_start_ref_fn(struct thread_start_search *k,
 				 const struct code_refs *refs,
 				 const struct code_ref *ref);
 
-/* glibc calls clone() from __clone_internal(), which is given the address; on
+/* glibc calls clone() from __clone_internal(), which gets the address; on
  * AArch64 it jumps there. */
 static void thread_start_take_caller(struct thread_start_search *k,
 				     const struct code_refs *refs,
@@ -327,7 +329,7 @@ static void thread_start_take_call(struct thread_start_search *k,
 	}
 }
 
-/* A routine that is called otherwise too may have a caller. */
+/* A routine that is also called directly may have a caller: drop it. */
 static void thread_start_drop_called(struct thread_start_search *k,
 				     const struct code_refs *refs UNUSED,
 				     const struct code_ref *ref)
@@ -350,7 +352,7 @@ static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
 
 	for (size_t i = 0; i < f->n_seg; i++) {
 		uint64_t at = f->seg[i].vaddr;
-		size_t kept = 0; /* bytes of the chunk before */
+		size_t kept = 0; /* bytes that are left of the previous chunk */
 		size_t got;
 
 		while ((got = elf_read_code(f->ef, at, code + kept, CHUNK))) {
@@ -359,8 +361,8 @@ static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
 
 			code_refs_init(&refs, f->machine, code, kept + got,
 				       at - kept);
-			/* references of the chunk before, but for those that
-			 * it cut */
+			/* skip the references of the previous chunk, except
+			 * those that were cut */
 			refs.off = kept > 8 ? kept - 8 : 0;
 			while (code_refs_next_to(&refs, kinds, &ref))
 				fn(k, &refs, &ref);
@@ -383,9 +385,9 @@ static struct thread_starts *thread_starts_of(struct callsite_file *f)
 	if (t->known)
 		return t;
 	t->known = true;
-	/* Sets the entry. Shared libraries made by older linkers have one, too,
-	 * at which nothing begins; glibc and musl have a loader and a real one.
-	 */
+	/* Set the entry. Shared libraries made by older linkers have an entry
+	 * too, at which nothing begins; glibc and musl have a loader and a real
+	 * one. */
 	GElf_Ehdr eh;
 	uint64_t flags;
 	bool loader = elf_has_loader(f->ef);
@@ -410,9 +412,9 @@ static struct thread_starts *thread_starts_of(struct callsite_file *f)
 		thread_start_add_reached(f, t, first);
 	if (t->entry)
 		thread_start_add_first(f, t, t->entry, first);
-	/* of musl, to which the entry jumps */
+	/* the function of musl to which the entry jumps */
 	thread_start_add_first(f, t, thread_start_named(f, "_start_c"), first);
-	/* musl, where start() hands the result on to pthread_exit() */
+	/* musl, where start() passes the result on to pthread_exit() */
 	if (create)
 		thread_start_add_reached(f, t, create);
 	return t;
@@ -445,7 +447,7 @@ static bool thread_start_hands_on(const struct callsite_file *f, uint64_t vaddr)
 	return frame_code_hands_on(f->machine, code, n);
 }
 
-/* Looks the function up that starts at an ELF address. */
+/* Looks up the function that starts at an ELF address. */
 static enum thread_start thread_start_find(const struct callsite_file *f,
 					   const struct thread_starts *t,
 					   uint64_t start, uint64_t vaddr,
@@ -461,9 +463,9 @@ static enum thread_start thread_start_find(const struct callsite_file *f,
 	return START_UNKNOWN;
 }
 
-/* Returns whether the code in front of a return address sets the frame pointer
- * to 0: what clones a thread by itself does so for the walk to end. A compiler
- * that keeps the frame pointer there has no such code. */
+/* Returns whether the code before a return address sets the frame pointer to 0:
+ * code that clones a thread itself does so for the walk to end there. Where a
+ * compiler keeps the frame pointer there is no such code. */
 static bool thread_start_marks(const struct callsite_file *f, uint64_t ret)
 {
 	unsigned char code[MARK_MAX];
@@ -493,8 +495,8 @@ static bool thread_start_exits(const struct callsite_file *f, uint64_t ret)
 	return frame_code_exits(f->machine, code, n);
 }
 
-/* Returns whether the frame pointer is that of the function, which starts at
- * `start`, at an ELF address in front of a call. If not, *used: it is saved,
+/* Returns whether the frame pointer at an ELF address before a call is that of
+ * the function, which starts at `start`. If not, *used: it is saved, and used
  * for other data. */
 static bool thread_start_has_frame(const struct callsite_file *f,
 				   uint64_t start, uint64_t vaddr, bool *used)
@@ -521,7 +523,7 @@ static bool thread_start_has_frame(const struct callsite_file *f,
 	return false;
 }
 
-/* Returns why a walk along frame pointers ends in this function. */
+/* Returns the reason why a walk along frame pointers ends in this function. */
 static enum thread_start thread_start_why_not(struct callsite_file *f,
 					      uint64_t start, uint64_t vaddr)
 {
@@ -537,8 +539,8 @@ static enum thread_start thread_start_why_not(struct callsite_file *f,
 	return frame_share_is_none(s) ? ENDS_FILE : ENDS_FUNCTION;
 }
 
-/* What is known without reading the whole file of the code in front of a return
- * address. *start: of its function; 0: none is known. */
+/* Returns what the code before a return address shows without reading the whole
+ * file. *start: of its function; 0 if unknown. */
 static enum thread_start thread_start_soon(struct callsite_file *f,
 					   uint64_t vaddr,
 					   const struct callsite *site,
@@ -567,7 +569,7 @@ static enum thread_start thread_start_soon(struct callsite_file *f,
 	return thread_start_find(f, t, *start, vaddr + 1, site);
 }
 
-/* The same, by all of the file. */
+/* Returns what it shows after reading the whole file. */
 static enum thread_start thread_start_seek(struct callsite_file *f,
 					   uint64_t vaddr,
 					   const struct callsite *site,
@@ -608,7 +610,7 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 {
 	uint64_t start, vaddr;
 
-	/* A return address may be after its function. */
+	/* a return address may be after its function */
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
 	enum thread_start found = thread_start_seek(f, vaddr, site, &start);
@@ -637,10 +639,10 @@ enum thread_start thread_start_first(struct callsite_file *f, uint64_t off,
 		       : found;
 }
 
-/* Returns whether the code in front of the call at an ELF address has gone to
- * another stack, as that of Go's runtime.morestack() does, or that after it
- * goes back, as that of systemstack() and asmcgocall(): the table says that
- * there is nothing on this one. */
+/* Returns whether the code before the call at an ELF address has switched to
+ * another stack, as in Go's runtime.morestack(), or the code after it switches
+ * back, as in systemstack() and asmcgocall(): the table has nothing on this
+ * stack. */
 static bool thread_start_switches(const struct callsite_file *f, uint64_t vaddr)
 {
 	unsigned char code[FRAME_CODE_WHOLE];

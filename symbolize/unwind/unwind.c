@@ -1,5 +1,5 @@
-/* unwind.c - the unwinder for stack dumps, and for samples with registers
- * only; with steps out of code that has no unwind table. */
+/* unwind.c - unwinds stack dumps, and samples with registers only; also steps
+ * out of code that has no unwind table. */
 #include "symbolize/unwind/unwind.h"
 
 #include <elf.h>
@@ -23,17 +23,17 @@
 #include "symbolize/unwind/unwind_places.h"
 #include "symbolize/unwind/unwind_threads.h"
 
-/* Samples of several threads alternate: each finds the stack it had before, by
- * the region of memory that its stack is in. */
+/* Samples of several threads alternate: the previous stack of each is found by
+ * the memory region of its stack. */
 #define TRAILS 16
 /* Bytes of startup code at a file's entry point. */
 #define UNWIND_ENTRY_MAX 256
 
-/* An address, and how to step from it. */
+/* An address, and its row. */
 struct unwind_step_at {
 	uint64_t pc;
 	struct unwind_row row;
-	bool lasts; /* for as long as the epoch is the same */
+	bool lasts; /* the row is valid as long as the epoch is the same */
 };
 
 /* The code at an address. */
@@ -47,17 +47,17 @@ struct unwind_code {
 	bool proved; /* unwind_images_is_proved() */
 };
 
-/* The same, for as long as mappings stay as they are. */
+/* The same, valid as long as mappings do not change. */
 struct unwind_known_code {
-	uint64_t pc, epoch; /* 0: none is known here */
+	uint64_t pc, epoch; /* epoch 0: empty */
 	uint16_t machine;
 	struct unwind_code code;
 };
 
-/* The innermost function of a recorded chain, at the place that was sampled. */
+/* The innermost function of a recorded chain, at the sampled place. */
 struct unwind_leaf {
 	enum {
-		LEAF_NOT_ASKED, /* nothing is known, or the chain has it all */
+		LEAF_NOT_ASKED, /* unknown, or the chain is complete */
 		LEAF_FRAMED,	/* FP is that of the function */
 		LEAF_SIGNAL,	/* a signal trampoline */
 		LEAF_BARE	/* FP is that of a caller */
@@ -68,27 +68,29 @@ struct unwind_leaf {
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
-	struct unwind_places *places; /* NULL: none yet */
+	struct unwind_places *places; /* NULL: not made yet */
 	/* The threads' unwinders share modules and places. */
 	struct unwind_threads *threads; /* NULL: none */
 	struct unwinder **helper;
 	unsigned int n_helper;
 	unsigned int wanted; /* threads to start with the first dump */
-	bool ahead; /* this one is of a thread; stuck and dated are then of the
-		     * stack at hand */
+	bool ahead; /* this unwinder belongs to a thread; stuck and dated are
+		       then of the current stack */
 	bool stuck; /* only the main thread can look up an image or a debug
 		     * file */
-	bool dated; /* as for struct unwinder_ops.finish */
-	struct unwind_step_at last; /* that was found */
+	bool dated; /* as in struct unwinder_ops.finish */
+	struct unwind_step_at last; /* the step that was found last */
 	/* NULL: no chain was checked yet */
 	struct unwind_known_code *known;
 	uint64_t *leaf;	       /* unwind_known_leaf() */
-	uint32_t leaves_added; /* tables of debug files that these know */
+	uint32_t leaves_added; /* number of debug-file tables that these results
+				  depend on */
 	struct stack_trail trail[TRAILS];
 };
 
-/* Whether a table has the address. If not, the kind of its row says why: the
- * kinds after ROW_COMPLEX are in no table, unwind_look_up() gives them. */
+/* Returns whether a table has the address. If not, the kind of its row is the
+ * reason: unwind_look_up() sets the kinds after ROW_COMPLEX, which are in no
+ * table. */
 static inline bool unwind_is_in_table(enum row_kind kind)
 {
 	return kind <= ROW_COMPLEX;
@@ -99,12 +101,13 @@ static inline bool unwind_is_file(const struct unwind_code *c)
 	return c->m && c->m->kind != IMAGE_JIT;
 }
 
-/* Nothing is mapped below (vm.mmap_min_addr), so that numbers are not code. */
+/* Nothing is mapped below (vm.mmap_min_addr), so small numbers are not code. */
 #define NO_CODE_BELOW 65536
-/* Where a system call of x86-64 leaves its result: rax. */
+/* The register with the result of a system call on x86-64: rax. */
 #define REG_RESULT 0
 
-/* Called with the images locked, as those below. */
+/* Finds the code at an address. Call it, and those below, with the images
+ * locked. */
 static struct unwind_code unwind_code_at(struct table_unwinder *u,
 					 const struct unwind_in *in,
 					 uint64_t pc)
@@ -158,9 +161,9 @@ static bool unwind_is_called(struct table_unwinder *u,
 	return missing_caller_after_call(to.m, to.vaddr + 1);
 }
 
-/* Whether this is a system call after which glibc's table ends, in clone() and
- * clone3(): the child goes on there on another stack. *row: what holds up to
- * there, and for the parent after it. */
+/* Returns whether this is the system call in clone() and clone3() after which
+ * glibc's table ends: the child continues there on another stack. *row: the row
+ * up to there, which holds for the parent after it too. */
 static bool unwind_at_clone(const struct unwind_code *c,
 			    const struct stack_walk *w, struct unwind_row *row,
 			    bool *behind)
@@ -186,7 +189,7 @@ static bool unwind_at_clone(const struct unwind_code *c,
 	return false;
 }
 
-/* Reads where the function goes on to, from where *w is. */
+/* Follows the rest of the function from the place of *w. */
 static enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 					    const struct stack_walk *w,
 					    int64_t *cfa, int64_t *fp)
@@ -200,7 +203,7 @@ static enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 	return frame_code_ends(c->m->machine, code, n, cfa, fp);
 }
 
-/* Returns whether the thread ends after the call that the address is in. */
+/* Returns whether the thread ends after the call that contains the address. */
 static bool unwind_bare_exits(const struct unwind_code *c)
 {
 	unsigned char code[FRAME_CODE_EXIT];
@@ -213,8 +216,8 @@ static bool unwind_bare_exits(const struct unwind_code *c)
 	return frame_code_exits(c->m->machine, code, n);
 }
 
-/* Returns whether Go's runtime says that nothing called this function, and
- * where its table has the return address, there is none. */
+/* Returns whether Go's runtime has this function as one without a caller, and
+ * its table has no return address. */
 static bool unwind_bare_is_top(struct table_unwinder *u,
 			       const struct unwind_in *in,
 			       const struct unwind_code *c,
@@ -235,9 +238,9 @@ static bool unwind_bare_is_top(struct table_unwinder *u,
 	       gopclntab_around(&g, c->vaddr, &d) && d.top;
 }
 
-/* Steps out of a function without a table by its code, which says the same as a
- * table would: those of gcc's crtstuff and libc's crti.o are in each file, and
- * run when a program ends. */
+/* Steps out of a function without a table by its code, which is as good as a
+ * table: those of gcc's crtstuff and libc's crti.o are in each file, and run
+ * when a program ends. */
 static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 {
 	const int64_t word = (int64_t)w->abi->word;
@@ -247,8 +250,8 @@ static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 	if (unwind_bare_ends(c, w, &cfa, &fp) != FRAME_CODE_RETURNS ||
 	    cfa > FRAME_CODE_MAX || (fp != FRAME_CODE_KEPT && fp > cfa))
 		return -1;
-	/* A call with nothing on the stack: it does not return, and the code
-	 * after it is of the next function. */
+	/* a call with nothing on the stack: it does not return, and the code
+	 * after it is of the next function */
 	if (!w->exact && cfa == word)
 		return -1;
 	row.cfa = (int32_t)cfa;
@@ -257,10 +260,10 @@ static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 	return stack_walk_row(w, &row);
 }
 
-/* Steps out of the innermost function as where it has not set FP yet, or has
- * set it back: the return address is on top of the stack, or after FP, which
- * it has just saved. Returns -1 if nothing there follows a call, or one of
- * another function. */
+/* Steps out of the innermost function at a place where it has not set FP yet,
+ * or has restored it: the return address is on top of the stack, or after FP,
+ * which was just saved. Returns -1 if the word there does not follow a call, or
+ * follows one of another function. */
 static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
 			   const struct unwind_code *from, struct stack_walk *w)
 {
@@ -287,7 +290,7 @@ static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
 		       : 0;
 }
 
-/* Returns whether a step along FP may have skipped a caller: the call of the
+/* Returns whether a step along FP may have skipped a caller: the call of a
  * function that set no FP has left a return address in between. Data may look
  * like one. */
 static bool unwind_may_skip(struct table_unwinder *u,
@@ -310,8 +313,8 @@ static bool unwind_may_skip(struct table_unwinder *u,
 }
 
 /* Steps out of a function without a table: by its code, by what is on top of
- * the stack, or by the frame pointer. Returns 0 and *w, or -1 and w->end; sets
- * what *out says about such frames. */
+ * the stack, or by the frame pointer. Returns 0 and *w, or -1 and w->end; notes
+ * such frames in *out. */
 static int unwind_bare_step(struct table_unwinder *u,
 			    const struct unwind_in *in,
 			    const struct unwind_step_at *p,
@@ -327,12 +330,12 @@ static int unwind_bare_step(struct table_unwinder *u,
 
 		if (!behind || (known && w->v.reg[REG_RESULT]))
 			return stack_walk_row(w, &row);
-		/* The result is 0 in the child, which nothing has called. */
+		/* the result is 0 in the child, which has no caller */
 		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
 		return -1;
 	}
-	/* glibc's table of __start_context begins there, after the address. */
-	/* The kernel clears all registers, and this code does not use FP. */
+	/* glibc's table of __start_context begins there, after the address */
+	/* the kernel clears all registers, and this code does not use FP */
 	if ((unwind_is_file(&from) && from.m->entry &&
 	     from.vaddr >= from.m->entry &&
 	     from.vaddr - from.m->entry < UNWIND_ENTRY_MAX &&
@@ -374,15 +377,15 @@ static int unwind_bare_step(struct table_unwinder *u,
 	return 0;
 }
 
-/* Places in code that are kept while recorded chains are checked. */
+/* How many places in code are cached while recorded chains are checked. */
 #define CODES_KNOWN 1024
 #define LEAVES_KNOWN (1u << 17) /* of 8 bytes */
 #define LEAF_ADDR_BITS 44
-/* Stacks in one region of memory are of one thread. */
+/* Stacks in one memory region are of one thread. */
 #define REGION_BITS 22
 
-/* The same of a return address in a recorded chain: other chains have it too.
- */
+/* unwind_code_at() with a cache, for return addresses in recorded chains: other
+ * chains have them too. */
 static struct unwind_code unwind_known_code_at(struct table_unwinder *u,
 					       const struct unwind_in *in,
 					       uint64_t pc)
@@ -404,7 +407,7 @@ static struct unwind_code unwind_known_code_at(struct table_unwinder *u,
 }
 
 /* Returns the row of an address, from a table or for a signal trampoline of the
- * vdso; or one of a kind that no table has, which says why there is none. */
+ * vdso; or one of a kind that no table has, as the reason why there is none. */
 static struct unwind_row unwind_look_up(struct table_unwinder *u,
 					struct unwind_code *c)
 {
@@ -431,7 +434,7 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 	return none;
 }
 
-/* Captures of which nothing is unwound need none. */
+/* Captures in which nothing is unwound need none. */
 static inline struct unwind_places *unwind_need_places(struct table_unwinder *u)
 {
 	if (!u->places)
@@ -439,7 +442,7 @@ static inline struct unwind_places *unwind_need_places(struct table_unwinder *u)
 	return u->places;
 }
 
-/* The result is valid until the next call. */
+/* Returns the row for an address; valid until the next call. */
 static inline const struct unwind_step_at *
 unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 		 uint64_t pc)
@@ -462,7 +465,7 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	return p;
 }
 
-/* Returns whether code loads SP in front of the call at c->vaddr: for good
+/* Returns whether code loads SP before the call at c->vaddr: for good
  * (frame_code_leaps()) or, with lands, for this call (frame_code_lands()). */
 static bool unwind_leaps(const struct unwind_code *c, bool lands)
 {
@@ -480,7 +483,7 @@ static bool unwind_leaps(const struct unwind_code *c, bool lands)
 	return frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
 }
 
-/* Steps where a row is not enough. Called with the images locked. */
+/* Steps where a row is not enough. Call it with the images locked. */
 static int unwind_step_slowly(struct table_unwinder *u,
 			      const struct unwind_in *in,
 			      const struct unwind_step_at *p,
@@ -490,15 +493,15 @@ static int unwind_step_slowly(struct table_unwinder *u,
 		return unwind_bare_step(u, in, p, w, out);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
-	/* Another thread knows the row by a mapping that came after those of
-	 * `in`. The result is dated: it will not be used. */
+	/* another thread has the row from a mapping later than those of `in`;
+	 * the result is dated, so it will not be used */
 	if (!c.m) {
 		w->end = UNWIND_NO_MAP;
 		return -1;
 	}
 	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
-	/* The row comes from .sframe, which has nothing more. */
+	/* the row comes from .sframe, which has nothing more */
 	return w->end == UNWIND_NO_TABLE ? stack_walk_row(w, &p->row) : -1;
 }
 
@@ -511,13 +514,13 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
 	/* The caller of a function that has called another may not be where its
-	 * table says. Go's runtime.systemstack() goes to the stack of the
+	 * table has it. Go's runtime.systemstack() switches to the stack of the
 	 * thread with nothing on it, and back; C functions have something
-	 * there, as SP is a multiple of 16 at calls. mcall() goes there for
-	 * good, with one word: what it calls does not return. runtime.clone()
-	 * ends its thread. morestack() goes to the thread's stack in front of
-	 * its call. Nothing called rt0_go(), of which the table leaves out what
-	 * it takes of the stack. */
+	 * there, as SP is a multiple of 16 at calls. mcall() switches for good,
+	 * with one word: its callee does not return. runtime.clone() ends its
+	 * thread. morestack() switches to the thread's stack before its call.
+	 * rt0_go() has no caller; the table omits what it takes of the
+	 * stack. */
 	int64_t cfa, fp;
 
 	if (!w->top && unwind_row_kind(&p->row) == ROW_SP && p->row.cfa <= 16) {
@@ -612,8 +615,8 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (!unwind_is_in_table(kind) && kind != ROW_LINK)
 		return;
-	/* Requires a file that is proved: no dump would show that another
-	 * version is wrong. */
+	/* requires a proved file: no dump would show that it is another
+	 * version */
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
 	if (!c.m || (!c.proved && c.m->kind != IMAGE_VDSO))
@@ -641,8 +644,8 @@ static uint16_t unwind_machine(struct table_unwinder *u,
 	return m ? m->machine : 0;
 }
 
-/* The file is looked into only where a place looks like the one that calls
- * main(): there are few. */
+/* Returns whether the function is the first of a thread. The file is read only
+ * for places that look like the call of main(), which are few. */
 static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
 			    uint64_t off)
 {
@@ -719,7 +722,7 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 	out->end = unwind_walk(u, in, abi, false, out);
 	if (out->end == UNWIND_COMPLEX)
 		out->end = unwind_walk(u, in, abi, true, out);
-	/* musl has no tables, nor needs one where a thread begins */
+	/* musl has no tables, and none is needed where a thread begins */
 	uint64_t last = out->ip[out->n - 1] & in->user_mask;
 
 	if (out->end == UNWIND_NO_TABLE && out->n > 1 &&
@@ -728,7 +731,7 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->end = UNWIND_OUTERMOST;
 }
 
-/* What the place in a function that was sampled says about a recorded chain. */
+/* Returns what the sampled place in a function shows about a recorded chain. */
 static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 					 const struct unwind_in *in,
 					 const struct abi *abi,
@@ -739,7 +742,7 @@ static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 	const bool file = unwind_is_file(c);
 	struct unwind_leaf is = { LEAF_NOT_ASKED, false };
 
-	/* The back chain of ppc64 has every frame. */
+	/* the back chain of ppc64 has every frame */
 	if (kind == ROW_OUTERMOST || kind == ROW_COMPLEX ||
 	    !unwind_is_in_table(kind) ||
 	    (abi->link >= 0 && row.ra != ROW_SAME && in->machine != EM_AARCH64))
@@ -755,11 +758,10 @@ static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 	return is;
 }
 
-/* The same, remembered by the place in the file: of 605,185 samples of a
- * compile, whose 805 processes have their code at other addresses each, four
- * in five are of a place that was asked for before, which makes ingest a fifth
- * faster. A word has the image, its address and the answer, as each of them is
- * waited for. */
+/* unwind_leaf_at() with a cache by the place in the file: of 605,185 samples of
+ * a compile, whose 805 processes have their code at other addresses each, four
+ * in five are of a cached place, which makes ingest a fifth faster. A word has
+ * the image, its address and the answer, as each cache miss counts. */
 static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 					    const struct unwind_in *in,
 					    const struct abi *abi,
@@ -793,7 +795,7 @@ static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 	return (struct unwind_leaf){ packed & 3, packed >> 2 };
 }
 
-/* Called with the images locked. */
+/* Finds or infers the caller. Call it with the images locked. */
 static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 					     const struct unwind_in *given,
 					     const uint64_t *ip, uint32_t n,
@@ -805,7 +807,7 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	own.machine = unwind_machine(u, given, ip[0]);
 	const struct abi *abi = abi_of(own.machine);
 
-	/* s390x: the -mbackchain chain, which no table describes. */
+	/* s390x: the -mbackchain chain, which no table describes */
 	if (!abi || in->machine == EM_S390)
 		return CALLER_KNOWN;
 	uint64_t pc = ip[0] & in->user_mask;
@@ -913,8 +915,8 @@ static bool unwind_has(struct unwinder *uw, const struct unwind_map *map,
 	return has;
 }
 
-/* An unwind_job_fn. What a dump leads to depends on its bytes, the mappings and
- * the files only, so it does not matter which thread follows it. */
+/* An unwind_job_fn. The result for a dump depends only on its bytes, the
+ * mappings and the files, so any thread may unwind it. */
 static void unwind_ahead(struct unwinder *uw, struct unwind_job *j)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
@@ -944,8 +946,8 @@ static struct unwind_job *unwind_begin(struct unwinder *uw,
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	if (u->wanted) {
-		/* With the first dump: readers of captures may fork before (see
-		 * writer.c), and most captures have no dumps. */
+		/* started with the first dump: readers of captures may fork
+		 * before (see writer.c), and most captures have no dumps */
 		struct unwind_places *places = unwind_need_places(u);
 		unsigned int n = u->wanted;
 
@@ -969,7 +971,7 @@ static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
-	/* No thread adds a table: the number is that of the main thread. */
+	/* no thread adds a table: the number is that of the main thread */
 	if (!unwind_threads_finish(u->threads, j) || j->stuck ||
 	    j->added != u->modules->added || out->max != j->out.max)
 		return false;

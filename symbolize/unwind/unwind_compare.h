@@ -32,8 +32,8 @@ struct unwind_compare_count {
 	struct arena text;
 };
 
-/* Returns an unwinder that gives the stacks of unwind_new() and counts into
- * *out, which must outlive it. Guessed frames are not counted. */
+/* Returns an unwinder with the results of unwind_new() that counts into *out,
+ * which must outlive it. Guessed frames are not counted. */
 struct unwinder *unwind_compare_new(struct symbolizer *sy,
 				    const struct frames *fr,
 				    struct unwind_compare_count *out);

@@ -1,4 +1,4 @@
-/* unwind_images.c - the images that stacks go through, with their unwind
+/* unwind_images.c - keeps the images that stacks go through, with their unwind
  * tables. */
 #include "symbolize/unwind/unwind_images.h"
 
@@ -17,8 +17,8 @@
 #include "symbolize/symbolizer_cache.h"
 #include "symbolize/unwind/callsite.h"
 
-/* How often the lock is tried before the thread sleeps for it: another thread
- * holds it for one look-up, which takes less than to sleep and to wake. */
+/* How often a thread tries the lock before it sleeps: another thread holds it
+ * for one look-up, which is shorter than sleeping and waking. */
 #define LOCK_TRIES 4000
 
 #define OF_NOT_FOUND UINT32_MAX
@@ -69,8 +69,8 @@ unwind_images_kept(const struct unwind_images *ms)
 }
 
 /* Leaves the tables of a file to later runs, or frees them. The table of the
- * debug file does not stay: which callers are inferred depends on when the
- * samples at hand first needed it. */
+ * debug file is not kept: which callers are inferred depends on when samples
+ * first needed it. */
 static void unwind_images_leave(struct unwind_images *ms,
 				struct unwind_image *m)
 {
@@ -143,8 +143,8 @@ void unwind_images_unlock(struct unwind_images *ms)
 		pthread_mutex_unlock(&ms->lock);
 }
 
-/* What is only a guess is not unwound by: the tables of another version would
- * give wrong stacks. */
+/* Opens the file of an image for unwinding. A guess is not enough: the tables
+ * of another version would make wrong stacks. */
 static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 					     const struct image *img,
 					     struct identity_answer *answer)
@@ -210,8 +210,8 @@ static void unwind_images_add(struct unwind_images *ms, struct unwind_image *m)
 	m->number = (uint32_t)ms->n;
 }
 
-/* Opens the file of an image; keep: as identity_may_be_kept() says. Returns
- * false if there is none. */
+/* Opens the file of an image; keep: from identity_may_be_kept(). Returns false
+ * if there is none. */
 static bool unwind_images_open(struct unwind_images *ms,
 			       const struct image *img, bool keep)
 {
@@ -264,9 +264,9 @@ static bool unwind_images_open(struct unwind_images *ms,
 	return true;
 }
 
-/* Adds an image whose tables an unwinder before this one made, in this process,
- * if all files that were tried for it are as they were. Returns false if there
- * is none. */
+/* Adds an image whose tables an earlier unwinder of this process made, if all
+ * files that were tried for it are unchanged. Returns false if there is
+ * none. */
 static bool unwind_images_reuse(struct unwind_images *ms,
 				const struct image *img)
 {
@@ -310,7 +310,7 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
 		return OF_NO_FILE;
 	ms->count.asked++;
-	/* Is it the same as every image with this build-id? */
+	/* whether it is the same as every image with this build-id */
 	bool keep = identity_may_be_kept(ms->sy, img);
 
 	if (keep && img->id_len) {
@@ -443,8 +443,9 @@ bool unwind_images_has_data(const struct unwind_image *m,
 			 vaddr - m->data[i].vaddr < m->data[i].filesz);
 }
 
-/* Of the smallest pages, to which a mapping is rounded. What is between
- * segments of files for larger ones is unmapped again, and may be others'. */
+/* The smallest page size, to which a mapping is rounded. Memory between the
+ * segments of a file for larger pages is unmapped again, and may be used for
+ * something else. */
 #define PAGE 4096
 
 bool unwind_images_has_text(const struct unwind_image *m,
@@ -487,8 +488,8 @@ bool unwind_images_more_tables(struct unwind_image *m)
 	return m->cfi[i] != NULL;
 }
 
-/* Addresses just before the code read as zeros: callers look for a call before
- * a return address. */
+/* Reads JIT code. Addresses just before the code read as zeros, as callers look
+ * for a call before a return address. */
 static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
 				     unsigned char *buf, size_t n)
 {
@@ -611,7 +612,7 @@ static bool link_register_untouched(struct unwind_image *m, const GElf_Sym *f)
 
 /* Matches the rest of a PLT stub, for which linkers write no table (ld 2.40): a
  * stub is entered by a call and ends with its only 'br'. The header stub starts
- * by storing the register, so it does not match there. */
+ * by storing the register, so it does not match at its start. */
 static bool link_register_in_stub(struct unwind_image *m, uint64_t vaddr)
 {
 	unsigned char code[4 * STUB_MAX];

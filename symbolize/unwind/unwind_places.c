@@ -1,4 +1,4 @@
-/* unwind_places.c - the rows of addresses that were looked up before. */
+/* unwind_places.c - caches the rows of addresses that were looked up before. */
 #include "symbolize/unwind/unwind_places.h"
 
 #include "stitch/base/mem.h"
@@ -46,7 +46,7 @@ void unwind_places_put(struct unwind_places *ps, uint64_t pc, uint64_t epoch,
 	uint64_t packed;
 
 	memcpy(&packed, (const char *)row + sizeof(row->pc), sizeof(packed));
-	/* the least recent one of the set goes */
+	/* replaces the least recent one of the set */
 	for (unsigned int i = PLACES_WAYS - 1; i; i--)
 		unwind_place_write(&p[i],
 				   atomic_load_explicit(&p[i - 1].pc,

@@ -1,10 +1,10 @@
-/* unwind_places.h - the rows of addresses that were looked up before.
+/* unwind_places.h - caches the rows of addresses that were looked up before.
  *
- * Threads that unwind share one cache: what one has looked up the others need
- * not, and memory does not depend on their number. Any thread may find at any
- * time; only one at a time may put.
+ * Threads that unwind share one cache: a row that one has looked up serves the
+ * others, and memory does not depend on their number. Any thread may find at
+ * any time; only one at a time may put.
  *
- * To look an address up again costs 0.3 us, half of a short walk: 152,679 stack
+ * To look up an address again costs 0.3 us, half of a short walk: 152,679 stack
  * dumps of a compiler have 73,000 addresses, more than the 65,536 places, of
  * one address each, that each thread had before. */
 #pragma once
@@ -17,8 +17,8 @@
 
 #define PLACES_WAYS 2
 
-/* 32 bytes. While it is written its number is odd; a reader that has seen two
- * numbers has read parts of two places. */
+/* 32 bytes. Its number is odd while it is written; a reader that sees two
+ * different numbers has read parts of two versions. */
 struct unwind_place {
 	atomic_uint number;
 	_Atomic uint64_t pc, epoch; /* epoch 0: empty */
@@ -30,10 +30,10 @@ struct unwind_places {
 	struct unwind_place *place; /* ways of a set share a cache line */
 };
 
-/* 4 MiB; pages of it that no place is in are not used. */
+/* Creates a cache of 4 MiB, of which unused pages take no memory. */
 struct unwind_places *unwind_places_new(void);
 void unwind_places_free(struct unwind_places *ps);
-/* Keeps the row (its pc is not kept) of an address in an epoch, which is not
+/* Stores the row (without its pc) of an address in an epoch, which must not be
  * 0. */
 void unwind_places_put(struct unwind_places *ps, uint64_t pc, uint64_t epoch,
 		       const struct unwind_row *row);

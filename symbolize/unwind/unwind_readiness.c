@@ -1,5 +1,5 @@
-/* unwind_readiness.c - by which methods a stack can be unwound through an
- * image. */
+/* unwind_readiness.c - finds out by which methods a stack can be unwound
+ * through an image. */
 #include "symbolize/unwind/unwind_readiness.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
-/* unwind_readiness.h - by which methods a stack can be unwound through an
- * image, for single offsets in it. */
+/* unwind_readiness.h - finds out by which methods a stack can be unwound
+ * through an image, for single offsets in it. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
