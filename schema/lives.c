@@ -1,9 +1,9 @@
 /* lives.c - finds the rows of each thread in the pieces of a stream.
  *
- * An id is used again. The times at which threads that had it began and ended
- * are in some of the rows, and a row that does not tell when its thread began
- * is of the one that lived when the piece began. A piece begins with the last
- * records of the one before, so that both may report one end and one begin. */
+ * Thread ids are reused. Some rows have the times at which threads with the id
+ * began and ended; a row without the begin of its thread is of the thread that
+ * lived when the piece began. A piece begins with the last records of the
+ * previous one, so both may report the same end and begin. */
 #include "schema/lives.h"
 
 #include "schema/columns.h"
@@ -14,27 +14,27 @@
 
 struct lives_row {
 	int64_t thread, line, tid, place;
-	int64_t start, end; /* INT64_MIN, INT64_MAX: not known */
-	int64_t before;	    /* the last time of the piece before */
+	int64_t start, end; /* INT64_MIN, INT64_MAX: unknown */
+	int64_t before;	    /* the last time of the previous piece */
 };
 
-/* Those of one id in one stream. */
+/* The rows of one id in one stream. */
 struct lives {
 	struct lives_row *row;
 	size_t n, cap;
-	int64_t *bound; /* when one began or ended, ascending */
+	int64_t *bound; /* times at which a thread began or ended, ascending */
 	size_t n_bound, cap_bound;
 };
 
-/* Returns how many times are up to one, which is a number of the life that
- * begins there; equal times count once more, in each row alike. */
+/* Returns how many times are not after `time`, which numbers the life that
+ * begins there; equal times count separately, the same in each row. */
 static size_t lives_up_to(const struct lives *l, int64_t time)
 {
 	return search_where(l->n_bound, i, l->bound[i] > time);
 }
 
-/* Returns a number of the life of row i, equal for rows of one life; SIZE_MAX:
- * nothing tells whose it is. */
+/* Returns the number of the life of row i, equal for rows of one life; SIZE_MAX
+ * if it is unknown. */
 static size_t lives_of(const struct lives *l, size_t i)
 {
 	const struct lives_row *r = &l->row[i];
@@ -55,7 +55,7 @@ static size_t lives_of(const struct lives *l, size_t i)
 	return lives_up_to(l, alive);
 }
 
-/* Stores the first row of each life, and forgets the rows. */
+/* Stores the first row of each life in same[], and clears the rows. */
 static void lives_end(struct lives *l, uint32_t *same, size_t n)
 {
 	sort_items(l->bound, l->n_bound, compare_i64);

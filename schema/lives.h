@@ -1,6 +1,6 @@
-/* lives.h - which threads of the pieces of a stream are one: each piece has a
- * row of its own for a thread that lives. 'merge' asks for requests and chains
- * that wait for their other half, 'latency' for pairs of events. */
+/* lives.h - finds which threads in the pieces of a stream are the same: each
+ * piece has a separate row for a live thread. 'merge' uses it for requests and
+ * chains that wait for their other half, 'latency' for pairs of events. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 struct err;
 struct store;
 
-/* Returns an array of n items, by thread.id: the row that the thread has in the
- * first piece, 0: it is not in several. The caller frees it. Returns NULL and
- * *err on failure. */
+/* Returns an array of n items, by thread.id: the row of the thread in the first
+ * piece, 0 if it is not in several. The caller frees it. Returns NULL and *err
+ * on failure. */
 uint32_t *lives_load(struct store *db, size_t n, struct err *err);

@@ -1,4 +1,4 @@
-/* maker.c - a database is made, or gets names: begun, and finished. */
+/* maker.c - begins and finishes a database, or opens one to add names. */
 #include "schema/maker.h"
 
 #include <errno.h>
@@ -49,7 +49,8 @@ static int maker_check_target(const char *path, bool force, struct err *err)
 	return 0;
 }
 
-/* -f replaces databases only: a typing error must not destroy a capture. */
+/* Returns 0 if -f may replace the file, or -1 and *err: only a database, so
+ * that a typing error does not destroy a capture. */
 static int maker_check_replaced(const char *path, struct err *err)
 {
 	unsigned char head[STORE_HEAD];
@@ -140,7 +141,7 @@ static struct writing *writing_new(const struct frames *fr, const char *fields)
 	return w;
 }
 
-/* Frees all but the connection, which it returns. */
+/* Frees everything but the connection, which it returns. */
 static struct store *maker_let_go(struct maker *mk)
 {
 	struct store *db = mk->db;
@@ -191,8 +192,8 @@ static struct maker *maker_make(const char *path, const struct maker_opts *o,
 	mk->is_new = true;
 	mk->w = writing_new(fr, o->fields);
 	mk->w->force = o->force;
-	/* a temporary one is in the folder for temporary files, where a file is
-	 * not needed */
+	/* a temporary database is in the folder for temporary files, unless it
+	 * needs no file */
 	if (!*path && o->temp_dir &&
 	    (size_t)snprintf(near, sizeof(near), "%s/backstitch.db",
 			     o->temp_dir) < sizeof(near))
@@ -212,7 +213,7 @@ struct maker *maker_create(const char *path, const struct maker_opts *o,
 	if (maker_check_target(path, o->force, err) ||
 	    (o->force && maker_check_replaced(path, err)))
 		return NULL;
-	/* a link stays: what it leads to is made */
+	/* a link is kept: the file that it leads to is made */
 	char *target = !lstat(path, &st) && S_ISLNK(st.st_mode)
 			       ? realpath(path, NULL)
 			       : NULL;
@@ -257,8 +258,8 @@ static int maker_put_in_place(struct maker *mk, struct err *err)
 
 	if (!mk->w->temp)
 		return 0;
-	/* By SQLite's own descriptor: to close another one would end its locks.
-	 */
+	/* through SQLite's own descriptor: closing another one would end its
+	 * locks */
 	sqlite3_file *file = NULL;
 	int rc =
 		new_file_waits()
@@ -270,8 +271,8 @@ static int maker_put_in_place(struct maker *mk, struct err *err)
 		rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 	if (rc && db_error(mk->db, rc, err))
 		return -1;
-	/* SQLite would replay a journal that an older database of this name
-	 * left into the new one. */
+	/* SQLite would replay a journal that an older database of this name has
+	 * left into the new one */
 	for (size_t i = 0; i < ARRAY_SIZE(tail); i++) {
 		char *name = mem_printf("%s%s", mk->db->path, tail[i]);
 
@@ -312,7 +313,7 @@ static int maker_complete(struct maker *mk, struct ledger *lg, struct err *err)
 	      (fresh && maker_exec(mk, sql_file("finish"), err)))) ||
 	    sums_check(mk, err))
 		return -1;
-	/* forget the schema: views were added to it behind SQLite's back */
+	/* reload the schema: views were added without SQLite's knowledge */
 	if (fresh)
 		snprintf(seal, sizeof(seal),
 			 "PRAGMA application_id=%d; PRAGMA user_version=%d; "
@@ -326,7 +327,8 @@ struct store *maker_finish(struct maker *mk, struct ledger *lg, struct err *err)
 	int rc = maker_complete(mk, lg, err);
 
 	if (!rc) {
-		/* its statements end before the connection may only read */
+		/* its statements must end before the connection becomes
+		 * read-only */
 		filling_end(mk);
 		rc = guard_reading(mk->db, err) || maker_put_in_place(mk, err);
 	}

@@ -1,4 +1,5 @@
-/* maker.h - a database that is made: begun, read by its maker, and finished.
+/* maker.h - a database that is being made: begun, read by its maker, and
+ * finished.
  *
  * maker_create(), then the calls of schema/write/write.h, then maker_finish(),
  * which builds indexes and views, checks that the sums add up, and renames the
@@ -6,8 +7,8 @@
  * temporary file, so that an interrupted ingest leaves no half-written
  * database.
  *
- * Rows are on their way in blocks, on a thread of their own. There is one door
- * from a maker to what reads: maker_read(). */
+ * Rows are queued in blocks for a separate thread. There is one door from a
+ * maker to reading: maker_read(). */
 #pragma once
 #include <stdbool.h>
 
@@ -19,19 +20,19 @@ struct ledger;
 struct maker_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma
 	 * list of names and globs; NULL: the default set (sched:* and process
-	 * events); "": of that set only those whose text needs it, which have
+	 * events); "": only the events of that set whose text needs it, with
 	 * stacks in their fields, or fields that are in no payload. Payloads of
-	 * other events are rows of payload, or nowhere if "none". */
+	 * other events are rows of payload, or are dropped if "none". */
 	const char *fields;
-	/* Of maker_create_temp(): the folder for a file that has its name only
-	 * while it is opened. NULL, and where none can be made: SQLite inserts
-	 * all rows, into a file that it chooses. */
+	/* For maker_create_temp(): the folder for a file that has its name only
+	 * while it is opened. If NULL, or if no file can be made there, SQLite
+	 * inserts all rows, into a file that it chooses. */
 	const char *temp_dir;
 	bool force;	/* maker_finish() replaces an existing file */
 	bool large;	/* 100 MB and more are expected: use larger pages */
 	bool no_thread; /* for tests: write on the caller's thread */
-	bool no_pages;	/* insert all rows by SQL: they are read while more are
-			 * stored, or for tests */
+	bool no_pages;	/* insert all rows by SQL: for reading while more are
+			   stored, or for tests */
 };
 
 /* Return a maker of a new database, for maker_finish() or maker_free(), or NULL
@@ -48,5 +49,5 @@ struct maker *maker_open(const char *path, const char *name, struct err *err);
  * which can only be read, for store_close(), or NULL and *err. */
 struct store *maker_finish(struct maker *mk, struct ledger *lg,
 			   struct err *err);
-/* Gives up what was made, or what was changed. NULL is fine. */
+/* Drops what was made or changed, and frees *mk. NULL is allowed. */
 void maker_free(struct maker *mk);

@@ -1,4 +1,4 @@
-/* store.c - a finished database: opened, and closed. */
+/* store.c - opens and closes a finished database. */
 #include "schema/store.h"
 
 #include <inttypes.h>
@@ -80,7 +80,8 @@ struct store *store_open(const char *path, struct err *err)
 	return store_open_as(path, path, false, err);
 }
 
-/* Steps of SQLite's machine, of which it makes 10 to 50 million a second. */
+/* How many steps of SQLite's machine are between two checks; it makes 10 to 50
+ * million a second. */
 #define STOP_EVERY 100000
 
 static int store_stopped(void *arg)

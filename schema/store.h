@@ -1,7 +1,7 @@
-/* store.h - a finished database, which is read: opened, and closed.
+/* store.h - opens and closes a finished database for reading.
  *
  * store_open(), then named queries and SQL through rows.h. This header includes
- * what every reader needs. What makes a database, or adds names to one, has a
+ * what every reader needs. To make a database, or add names to one, use a
  * maker, see maker.h: its reader gets the connection from maker_read(). */
 #pragma once
 #include <stdbool.h>
@@ -16,19 +16,20 @@ struct store;
 
 #define STORE_APPLICATION 0x62737463 /* "bstc" in the file's header */
 #define SCHEMA_VERSION 17
-/* That of release 1.0: a database since then can be read. */
+/* The schema of release 1.0: databases since then can be read. */
 #define SCHEMA_OLDEST 12
 
-/* Opens a finished database. Refuses files that are no databases of ours, and
- * databases of schemas that it does not know; what an older one lacks is NULL,
- * or has no rows. Returns NULL and *err on failure. */
+/* Opens a finished database. Refuses files that are not databases of this
+ * program, and unknown schemas; what an older one lacks is NULL, or has no
+ * rows. Returns NULL and *err on failure. */
 struct store *store_open(const char *path, struct err *err);
-/* The same; messages call the file `name`, as a temporary one was made of that
- * or becomes it. writable: for maker_open(), which takes no older schema. */
+/* store_open() with another name in messages, as a temporary database was made
+ * from `name` or becomes it. writable: for maker_open(), which accepts no older
+ * schema. */
 struct store *store_open_as(const char *path, const char *name, bool writable,
 			    struct err *err);
-void store_close(struct store *db); /* NULL is fine */
-/* The database of a variable is closed where its scope ends. */
+void store_close(struct store *db); /* NULL is allowed */
+/* Closes the database in a variable when its scope ends. */
 #define OWNED_STORE __attribute__((cleanup(store_owned)))
 void store_owned(struct store **db);
 
@@ -41,9 +42,9 @@ bool store_is_database(const void *head, size_t n);
 int store_functions(struct store *db,
 		    bool (*demangle)(const char *name, char *buf, size_t size),
 		    struct err *err);
-/* Statements end with an error once fn returns true; it is asked now and then
- * while they run. */
+/* Lets statements end with an error once fn returns true; it is called now and
+ * then while they run. */
 void store_on_stop(struct store *db, bool (*fn)(void));
-/* Ends the statement that runs, for Ctrl-C. May be called from a signal
+/* Ends the running statement, for Ctrl-C. May be called from a signal
  * handler. */
 void store_interrupt(struct store *db);

@@ -1,10 +1,10 @@
-/* views.c - the views of a database: adds them to one that is being made, and
- * checks what one from elsewhere calls its tables and views.
+/* views.c - adds the views to a database that is being made, and checks the
+ * tables and views of one from elsewhere.
  *
  * CREATE VIEW parses the text, writes it into the schema and parses it again
- * from there: the views took a third of the time of a small capture. The
- * row that it makes is added here instead. A view with a wrong text is an error
- * of whoever opens the database next: tests read each of them. */
+ * from there: the views took a third of the time of a small capture. The row
+ * that it makes is added here instead. A view with a wrong text is an error
+ * only when the database is opened next: tests read each view. */
 
 #include "schema/views.h"
 
@@ -46,8 +46,8 @@ static const char *views_skip(const char *s)
 	}
 }
 
-/* Looks for a thing of this name and text. Returns 1 if there is one, 0, or -1
- * and *err. */
+/* Returns 1 if the database has an object with this name and text, 0 if not, or
+ * -1 and *err. */
 static int views_ask(const struct store *db, sqlite3_stmt *st, const char *head,
 		     const char *s, size_t len, struct err *err)
 {
@@ -62,15 +62,15 @@ static int views_ask(const struct store *db, sqlite3_stmt *st, const char *head,
 						       : db_error(db, got, err);
 }
 
-/* What kind of thing is under a name of ours, and what if it is another. */
+/* How objects of one kind are checked. */
 struct views_kind {
 	const char *head, *file;
-	const char *same; /* the query that finds what needs nothing */
+	const char *same; /* the query for objects that need no further check */
 	int (*differs)(const struct store *db, const char *s, size_t len,
 		       struct err *err);
 };
 
-/* Returns the number of those that differ, or -1 and *err. */
+/* Returns the number of objects that differ, or -1 and *err. */
 static int views_check_kind(const struct store *db, const struct views_kind *k,
 			    struct err *err)
 {
@@ -197,9 +197,9 @@ static bool views_skip_blank(const char **s, const char *end)
 	return *s > from;
 }
 
-/* Returns whether two texts of a table say the same: the comments may be those
- * of another release. Ours has no quotes but in comments, so what follows a
- * quote in the other text need not be understood. */
+/* Returns whether two texts of a table are the same except for comments, which
+ * may be those of another release. Ours has quotes only in comments, so what
+ * follows a quote in the other text need not be understood. */
 static bool views_same_text(const char *a, size_t n, const char *b, size_t m)
 {
 	const char *a_end = a + n;
@@ -215,8 +215,8 @@ static bool views_same_text(const char *a, size_t n, const char *b, size_t m)
 	}
 }
 
-/* Returns 1 if rows can be written to a table without evaluating what we did
- * not write: a CHECK, a DEFAULT, a COLLATE. 0 if not, -1 and *err. */
+/* Returns 1 if writing rows to a table evaluates nothing that we did not write:
+ * a CHECK, a DEFAULT, a COLLATE. Returns 0 if not, -1 and *err on failure. */
 static int views_can_write(const struct store *db, const char *s, size_t len,
 			   struct err *err)
 {
@@ -266,7 +266,8 @@ static int views_check_table(const struct store *db, const char *s, size_t len,
 	return views_refuse(db, "table", name, strcspn(name, " ("), err);
 }
 
-/* Refuses what the query finds, whose columns are those of strange_fields. */
+/* Returns -1 and *err if the query finds anything; its columns are those of
+ * strange_fields. */
 static int views_check_none(const struct store *db, const char *query,
 			    const char *what, struct err *err)
 {
@@ -295,8 +296,9 @@ static int views_hide(const struct store *db, const char *sql, size_t len,
 	return rc;
 }
 
-/* A view of the database uses the views of the database, also if one of this
- * connection hides them: where one is not ours, all are hidden. */
+/* Hides all views with views of this connection: a view of the database uses
+ * the views of the database, even if one of this connection hides them, so one
+ * foreign view is enough. */
 static int views_hide_all(const struct store *db, const struct views_kind *kind,
 			  size_t n, struct err *err)
 {
@@ -311,9 +313,9 @@ static int views_hide_all(const struct store *db, const struct views_kind *kind,
 	return 0;
 }
 
-/* A view in place of a table may have rows without end, and a generated column
- * may compute anything. A view that is not ours may say something else than its
- * name. */
+/* Checks everything. A view in place of a table may have endless rows, a
+ * generated column may compute anything, and a foreign view may return
+ * something else than its name says. */
 static int views_check_all(const struct store *db, struct err *err)
 {
 	static const struct views_kind kinds[] = {
@@ -340,13 +342,12 @@ static int views_check_all(const struct store *db, struct err *err)
 	return hidden ? views_hide_all(db, kinds, ARRAY_SIZE(kinds), err) : 0;
 }
 
-/* In one transaction: each question by itself would lock the file again, four
- * hundred calls of the kernel for all. After an error the database is closed.
- */
+/* In one transaction: each query by itself would lock the file again, four
+ * hundred system calls in all. After an error the database is closed. */
 int views_check(const struct store *db, struct err *err)
 {
-	/* PRAGMA: what guard_reading() sets too: a change of it drops temporary
-	 * views */
+	/* PRAGMA: guard_reading() sets it too, and a change of it drops
+	 * temporary views */
 	if (db_exec(db, "PRAGMA temp_store=FILE; BEGIN", err) ||
 	    views_check_all(db, err))
 		return -1;

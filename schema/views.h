@@ -1,5 +1,5 @@
-/* views.h - the views of a database, and whether it has the tables and views
- * that it should have. */
+/* views.h - adds the views of a database, and checks that it has the tables and
+ * views that it should have. */
 #pragma once
 struct err;
 struct store;
@@ -7,6 +7,6 @@ struct store;
 /* Adds the views of an SQL text that has nothing else; needs PRAGMA
  * writable_schema. */
 int views_add(const struct store *db, const char *sql, struct err *err);
-/* Refuses a database in which a table of ours is anything else, and hides views
- * with another text after ours. */
+/* Refuses a database in which a table of ours is anything else, and replaces
+ * views with another text by ours, on this connection. */
 int views_check(const struct store *db, struct err *err);

@@ -1,4 +1,5 @@
-/* addrs.c - the addresses of a raw chain, packed into raw_chain.addrs. */
+/* addrs.c - packs and unpacks the addresses of a raw chain in
+ * raw_chain.addrs. */
 #include "schema/db/addrs.h"
 
 unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n,

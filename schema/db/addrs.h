@@ -1,6 +1,6 @@
-/* addrs.h - the addresses of a raw chain, packed into raw_chain.addrs.
+/* addrs.h - packs and unpacks the addresses of a raw chain in raw_chain.addrs.
  *
- * Each address is the difference to the one before it, zigzag-coded, as a
+ * Each address is the difference to the previous one, zigzag-coded, as a
  * little-endian base-128 number. */
 #pragma once
 #include <stddef.h>
@@ -14,5 +14,5 @@
 unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n,
 			  uint64_t *last);
 /* Unpacks a blob into ip[]. Returns the number of addresses, or -1 if the blob
- * is not sound or holds more than max. */
+ * is damaged or has more than max. */
 int store_addrs(const void *blob, size_t len, uint64_t *ip, uint32_t max);

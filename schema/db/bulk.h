@@ -1,5 +1,5 @@
-/* bulk.h - rows of one table, in blocks of memory: packed (packing.h). Each
- * table has one open block, and insert_block() takes the full ones. */
+/* bulk.h - rows of one table, packed (packing.h) in blocks of memory. Each
+ * table has one open block; insert_block() takes the full ones. */
 #pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -10,12 +10,12 @@ struct page_tree;
 
 #define BULK_COLUMNS 256 /* most columns of a table */
 
-/* What the key of a table is. */
+/* The key of a table. */
 enum page_key {
 	PAGES_NONE,  /* rows of this table are inserted by SQL */
-	PAGES_ROWID, /* the number of the row; no column has it */
+	PAGES_ROWID, /* the number of the row, which is in no column */
 	PAGES_ID,    /* column 0, the INTEGER PRIMARY KEY */
-	PAGES_NEAR,  /* the same, in rows that are almost in its order */
+	PAGES_NEAR,  /* the same, for rows that are almost in its order */
 	PAGES_PAIR,  /* columns of numbers; WITHOUT ROWID, PRIMARY
 		      * KEY(a, b DESC) */
 };
@@ -39,7 +39,7 @@ static inline bool bulk_has_key(const struct bulk_shape *s)
 struct block {
 	struct block *next;
 	struct bulk_table *table;
-	bool dense;	     /* ids are the next ones */
+	bool dense;	     /* ids continue those before without a gap */
 	uint32_t n;	     /* rows */
 	uint32_t size, data; /* bytes in all, and of rows */
 	unsigned char *rows;
@@ -51,7 +51,7 @@ struct bulk_table {
 	uint32_t size;	    /* bytes of the next block */
 	uint32_t next_id;
 	bool dense;    /* all ids so far were 1, 2, 3 ... */
-	bool replaces; /* a row takes the place of that with its id */
+	bool replaces; /* a row replaces the one with its id */
 	sqlite3_stmt *insert;
 	struct page_tree *tree;	 /* NULL: SQLite takes the rows; not freed
 				  * with the table */
@@ -69,9 +69,10 @@ void bulk_table_reset(struct bulk_table *t);
 
 /* Returns the bytes of a table's next block, which has room for `need`. */
 size_t block_next_size(struct bulk_table *t, size_t need);
-/* Returns an empty block of any size. It is not dense: only who fills blocks
- * may ask the table, while another thread has the one before. */
+/* Returns an empty block of any size. It is not dense: only the thread that
+ * fills blocks may read the table's state, while another thread has the
+ * previous block. */
 struct block *block_make(struct bulk_table *t, size_t size);
-/* Makes a block an empty one of a table. */
+/* Makes a block an empty one for a table. */
 void block_begin(struct block *b, struct bulk_table *t);
 void block_free(struct block *b);

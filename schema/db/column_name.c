@@ -1,10 +1,10 @@
-/* column_name.c - what a name of a capture is called in SQL. */
+/* column_name.c - converts names from captures to names in SQL. */
 #include "schema/db/column_name.h"
 
 #include <string.h>
 
-/* Lower case, and '_' for everything that is no letter, digit or '_'. Never
- * by locale. At most 56 bytes, so that a suffix fits. */
+/* The result is lower case, with '_' for everything but letters, digits and
+ * '_', whatever the locale; at most 56 bytes, so that a suffix fits. */
 void column_name_fold(const char *prefix, const char *s,
 		      char out[STORE_NAME_MAX])
 {

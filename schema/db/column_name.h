@@ -1,4 +1,4 @@
-/* column_name.h - what a name of a capture is called in SQL.
+/* column_name.h - converts names from captures to names in SQL.
  *
  * Names of events and fields come from captures. Folding leaves only the bytes
  * [a-z0-9_] of them, independent of the locale. */
@@ -10,6 +10,7 @@
 /* Writes prefix and the folded name to out. */
 void column_name_fold(const char *prefix, const char *s,
 		      char out[STORE_NAME_MAX]);
-/* Writes the column that holds a field in an ev_ table (event_type.fields). A
- * second field of that name in the same table gets a suffix. */
+/* Writes the name of the column for a field in an ev_ table
+ * (event_type.fields). A second field with that name in the same table gets a
+ * suffix. */
 void store_column_name(const char *field, char out[STORE_NAME_MAX]);

@@ -1,4 +1,5 @@
-/* empty.c - a database with all tables and no rows, as pages of its file. */
+/* empty.c - writes a database with all tables and no rows, from the pages of
+ * its file. */
 #include "schema/db/empty.h"
 
 #include <errno.h>

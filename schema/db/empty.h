@@ -1,6 +1,7 @@
-/* empty.h - a database with all tables and no rows, as pages of its file.
+/* empty.h - writes a database with all tables and no rows, from the pages of
+ * its file.
  *
- * To make the tables by SQL takes as long as all else that is done for a small
+ * Making the tables by SQL takes as long as everything else for a small
  * capture, or for a segment of a stream: each statement is parsed twice. So the
  * pages are made once, when the program is built. */
 #pragma once

@@ -19,8 +19,7 @@ int empty_by_sql(struct sqlite3 *conn, uint32_t page_size)
 		  : sqlite3_exec(conn, sql_file("tables"), NULL, NULL, NULL);
 }
 
-/* Before it is committed the first page does not say which version of SQLite
- * made it. */
+/* before it is committed, the first page does not have the version of SQLite */
 unsigned char *empty_image(uint32_t page_size, size_t *size)
 {
 	unsigned char *image = NULL;

@@ -1,4 +1,4 @@
-/* filling.c - a maker: a connection, and rows on their way into it. */
+/* filling.c - a maker: a connection, and rows that are queued for it. */
 #include "schema/db/filling.h"
 
 #include "schema/db/page_file.h"
@@ -7,7 +7,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* Most bytes of text in one row: more is neither a name nor a payload. */
+/* The most bytes of text in one row: anything larger is neither a name nor a
+ * payload. */
 #define ROW_MAX ((size_t)64 << 20)
 
 unsigned int maker_table_add(struct maker *mk, const struct bulk_shape *shape)

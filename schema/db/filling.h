@@ -1,8 +1,8 @@
-/* filling.h - a maker: a connection, and rows on their way into it.
+/* filling.h - a maker: a connection, and rows that are queued for it.
  *
  * Rows go from the main thread through blocks (bulk.h) to the writer thread
- * (writer.h). What asks or changes the database otherwise goes through door.h,
- * which waits until every block is inserted and the writer sleeps. */
+ * (writer.h). Other reads and changes of the database go through door.h, which
+ * waits until every block is inserted and the writer sleeps. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct maker {
 
 /* Adds a table that is filled in bulk. Returns its number. */
 unsigned int maker_table_add(struct maker *mk, const struct bulk_shape *shape);
-/* maker_packed() where the open block has no room. */
+/* maker_packed() for an open block without room. */
 struct block *maker_new_packed(struct maker *mk, unsigned int t, size_t data,
 			       struct err *err);
 /* Returns a block with room for a row of table t with `data` bytes of text and
@@ -43,8 +43,8 @@ static inline struct block *maker_packed(struct maker *mk, unsigned int t,
 }
 /* Hands the open block of a table to the writer. */
 int maker_submit(struct maker *mk, struct bulk_table *t, struct err *err);
-/* Frees all that fills the connection, which stays: blocks that were not
- * inserted are gone. */
+/* Frees everything that fills the connection, but not the connection; blocks
+ * that were not inserted are lost. */
 void filling_end(struct maker *mk);
 /* link.c: commits, puts the pages of all tables after SQLite's own, and begins
  * the next transaction. Until then these tables are empty for SQL; afterwards

@@ -1,4 +1,4 @@
-/* groups.c - the samples of a database, added up. */
+/* groups.c - reads the samples of a database, added up in groups. */
 #include "schema/db/groups.h"
 
 #include "schema/db/db.h"

@@ -1,5 +1,5 @@
-/* groups.h - the samples of a database, added up: what reads table
- * sample_group, or has it in memory where the database was just made. */
+/* groups.h - reads the samples of a database, added up in groups: from table
+ * sample_group, or from memory if the database was just made. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -7,7 +7,8 @@
 struct err;
 struct store;
 
-/* A row of sample_group; 0: NULL, but for weight, which is then n. */
+/* A row of sample_group; 0 stands for NULL, except in weight, which is n if it
+ * was NULL. */
 struct store_group {
 	int64_t type, comm, kernel, user; /* of kernel and user: stacks */
 	int64_t mark, kernel_mark;
@@ -25,22 +26,22 @@ int store_groups_each(const struct store *db, store_group_fn *fn, void *arg,
 struct kept_frames {
 	uint32_t kernel, both;
 };
-/* Returns those of each event_type.id, *n with 0, which the caller frees; NULL
- * and *err on failure. */
+/* Returns these numbers for each event_type.id, *n with index 0, for the caller
+ * to free; NULL and *err on failure. */
 struct kept_frames *store_kept_frames(const struct store *db, size_t *n,
 				      struct err *err);
 
-/* A group in memory, 32 bytes: reading one touches one cache line. The parts
- * are as wide as what compares and copies them: a processor waits if it reads
- * in wider pieces what it has just written in narrower ones (measured: 16 ns
- * for each sample). */
+/* A group in memory, 32 bytes: reading one touches one cache line. Its members
+ * are as wide as the accesses to them: a processor stalls if it reads in wider
+ * pieces what it has just written in narrower ones (measured: 16 ns for each
+ * sample). */
 struct sample_group {
 	uint64_t stacks; /* the kernel's << 32 | the user's */
 	uint64_t what;	 /* type << 32 | comm */
 	uint64_t weight;
-	uint32_t marks; /* mark (16 bits, signed; 0: NULL) << 16 |
-			 * kernel_mark (0: NULL) << 8 |
-			 * whether it weighs; if not, the weight is NULL */
+	uint32_t marks; /* mark (16 bits, signed; 0: NULL) << 16 | kernel_mark
+			   (0: NULL) << 8 | 1 if it has a weight; if 0, the
+			   weight is NULL */
 	uint32_t n;	/* 0: a free slot */
 };
 

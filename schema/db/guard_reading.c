@@ -1,4 +1,4 @@
-/* guard_reading.c - a connection that may do nothing but read.
+/* guard_reading.c - restricts a connection to reading.
  *
  * A database may come from anywhere. Nothing in its schema may call a function
  * with side effects, and no statement may write, attach or load. */
@@ -57,8 +57,8 @@ static int guard_authorize(void *arg, int what, const char *a, const char *b,
 			       ? SQLITE_OK
 			       : SQLITE_DENY;
 	case SQLITE_UPDATE:
-		/* SQLite asks this when it declares json_each() and the like;
-		 * query_only and "defensive" refuse a real UPDATE */
+		/* SQLite makes this check when it declares json_each() and the
+		 * like; query_only and "defensive" refuse a real UPDATE */
 		return a && !strcmp(a, "sqlite_master") ? SQLITE_OK
 							: SQLITE_DENY;
 	case SQLITE_PRAGMA:

@@ -1,4 +1,5 @@
-/* insert.c - a block of rows into a B-tree of ours, or into SQLite. */
+/* insert.c - inserts a block of rows into a B-tree of page_tree.h, or into
+ * SQLite. */
 #include "schema/db/insert.h"
 
 #include "schema/db/bulk.h"
@@ -45,7 +46,7 @@ static int insert_value(sqlite3_stmt *st, int i, uint64_t type,
 			: sqlite3_bind_blob(st, i, at, (int)len, SQLITE_STATIC);
 }
 
-/* Inserts the row at *next, and moves that after it. */
+/* Inserts the row at *next, and moves *next past it. */
 static int insert_row(const struct block *b, const unsigned char **next)
 {
 	sqlite3_stmt *st = b->table->insert;
@@ -69,7 +70,7 @@ static int insert_row(const struct block *b, const unsigned char **next)
 	if (rc)
 		return rc;
 	sqlite3_step(st);
-	return sqlite3_reset(st); /* has the error of step, and its message */
+	return sqlite3_reset(st); /* the step's error */
 }
 
 static int insert_by_sql(sqlite3 *db, const struct block *b)
@@ -108,7 +109,7 @@ static int insert_new_late(sqlite3 *db, struct bulk_table *t)
 	return rc;
 }
 
-/* Adds the columns that the table has got since. */
+/* Adds the columns that were added to the table since. */
 static int insert_widen_late(sqlite3 *db, struct bulk_table *t)
 {
 	unsigned int *n = &t->late->shape.n_columns;

@@ -2,9 +2,9 @@
  * database.
  *
  * While the pages are copied, this connection holds no lock and has no
- * transaction: as if another process wrote to the file. By the change counter
- * SQLite then sees that what it knows of the pages is old. The file still has
- * its temporary name, so no other program opens it. */
+ * transaction: as if another process wrote to the file. The change counter then
+ * shows SQLite that its copies of pages are old. The file still has its
+ * temporary name, so no other program opens it. */
 #include "schema/db/door.h"
 #include "schema/db/filling.h"
 #include "schema/db/insert.h"

@@ -1,10 +1,10 @@
-/* packing.h - rows that are written in SQLite's record format at once.
+/* packing.h - writes rows directly in SQLite's record format.
  *
- * packing_begin() starts a row in a block (maker_packed() returns one that has
- * room), then comes one call for each column but the key, in their order, and
- * packing_end(). Cells of 8 bytes, of which the record is made later, took
- * twice the instructions and the memory for a row of event: most of its numbers
- * have one or two bytes.
+ * packing_begin() starts a row in a block (maker_packed() returns one with
+ * room), then comes one call for each column except the key, in their order,
+ * and packing_end(). Cells of 8 bytes, converted to a record later, took twice
+ * the instructions and the memory for a row of event: most of its numbers have
+ * one or two bytes.
  *
  * struct packing is used by value: its pointers stay in registers. */
 #pragma once
@@ -16,7 +16,7 @@
 #include "schema/db/bulk.h"
 #include "schema/db/page_format.h"
 
-/* In front of a row. The types follow, then the values. */
+/* The head of a row, which the types follow, and then the values. */
 struct packing_head {
 	uint32_t key;
 	uint32_t types, values; /* bytes */
@@ -27,13 +27,14 @@ struct packing_head {
 struct packing {
 	struct block *block;
 	unsigned char *at;	     /* its head */
-	unsigned char *type, *value; /* where the next ones go */
-	unsigned char *end;	     /* of the types but NULLs at the end */
+	unsigned char *type, *value; /* where the next type and value go */
+	unsigned char *end; /* end of the types, without NULLs at the end */
 	uint32_t key, room;
 };
 
-/* Bytes for types. One of a text or blob takes more than one byte if that has
- * more than 57, and never more than 1 for each 16 of its bytes. */
+/* Returns how many bytes to reserve for types. The type of a text or blob takes
+ * more than one byte if that has more than 57, and never more than 1 for each
+ * 16 of its bytes. */
 static inline size_t packing_room(const struct bulk_table *t, size_t data)
 {
 	return t->shape.n_columns + data / 16;
@@ -83,7 +84,7 @@ static inline void packing_int(struct packing *p, int64_t v)
 	p->end = p->type;
 }
 
-/* NULL unless it is known. */
+/* Adds a number, or NULL if it is not known. */
 static inline void packing_known(struct packing *p, bool known, int64_t v)
 {
 	if (known)
@@ -92,7 +93,7 @@ static inline void packing_known(struct packing *p, bool known, int64_t v)
 		packing_null(p);
 }
 
-/* For ids: 0 becomes NULL. */
+/* Adds an id: 0 becomes NULL. */
 static inline void packing_id(struct packing *p, uint64_t v)
 {
 	packing_known(p, v != 0, (int64_t)v);
@@ -107,8 +108,8 @@ static inline void packing_written(struct packing *p, unsigned int type,
 	p->end = p->type;
 }
 
-/* Copies len bytes, which are part of the `data` of the row; what exceeds the
- * block is cut off. */
+/* Copies len bytes, which are part of the `data` of the row; bytes beyond the
+ * block are dropped. */
 static inline void packing_bytes(struct packing *p, unsigned int type,
 				 const void *from, size_t len)
 {
@@ -121,8 +122,8 @@ static inline void packing_bytes(struct packing *p, unsigned int type,
 	packing_written(p, type, len);
 }
 
-/* Ends the row. NULLs at its end are left out: what a row lacks is NULL, as
- * after ALTER TABLE ADD COLUMN. */
+/* Ends the row. NULLs at its end are left out: columns that a record lacks are
+ * NULL, as after ALTER TABLE ADD COLUMN. */
 static inline void packing_end(struct packing *p)
 {
 	unsigned char *type = p->at + sizeof(struct packing_head);
@@ -146,7 +147,7 @@ static inline const unsigned char *packing_row(const unsigned char *at,
 	return at + sizeof(*h);
 }
 
-/* Returns the bytes of a row with its head. */
+/* Returns the size of a row in bytes, with its head. */
 static inline size_t packing_size(const struct packing_head *h)
 {
 	return sizeof(*h) + h->room + h->values;

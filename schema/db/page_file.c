@@ -1,23 +1,23 @@
-/* page_file.c - pages of a database that are written without SQLite.
+/* page_file.c - writes pages of a database without SQLite.
  *
  * A page has a place, which never changes: the number of pages that were added
- * before it. Its number, that of its position in the file, may change as long
- * as SQLite writes too; at[] has the number of each place. The file, by
+ * before it. Its page number, which is its position in the file, may change as
+ * long as SQLite writes too; at[] has the number of each place. The file, by
  * numbers:
  *
- *	1       base       gap              next
- *	| SQLite's  | holes | pages of ours | not yet
+ * 1 base gap next
+ * | SQLite's | holes | our pages | not yet
  *
  * - Pages are collected in buf first. page_file_begin() then leaves the numbers
- *   up to `gap` to SQLite, more than it needs soon, and begins after them.
- * - SQLite's file has our methods for writing from then on (page_watch): when
- *   SQLite wants a number above gap, page_file_give_way() moves our pages there
- *   to the end, and gap up.
- * - When SQLite has committed its last page, `base`, page_file_attach() takes
- *   its own methods back, and page_file_fill_gap() moves the last of our pages
- *   into the holes: a database has none.
+ * up to `gap` to SQLite, more than it needs soon, and begins after them.
+ * - From then on SQLite's file has our methods for writing (page_watch): when
+ * SQLite needs a number above gap, page_file_give_way() moves our pages there
+ * to the end, and raises gap.
+ * - When SQLite has committed its last page, `base`, page_file_attach()
+ * restores SQLite's methods, and page_file_fill_gap() moves the last of our
+ * pages into the holes: a database has none.
  *
- * Pages that point to others have places in them. A number is put there when
+ * Pages that point to others have places in them. A number is stored there when
  * the page is written, and once more at the end if that page has moved since
  * (page_pointer). */
 #include "schema/db/page_file.h"
@@ -38,18 +38,18 @@
 #define GAP ((uint64_t)2 << 20)
 /* SQLite's limit (SQLITE_MAX_PAGE_COUNT). */
 #define PAGES_MAX 1073741823u
-/* Each time this many bytes are written, the disk is told to begin with them:
- * when the file is flushed at the end, most of it is there. */
+/* How many bytes are written before the disk is told to begin with them, so
+ * that most is there when the file is flushed at the end. */
 #define EARLY ((size_t)8 << 20)
 
-/* A page number that stands in another page. */
+/* A page number that is stored in another page. */
 struct page_pointer {
 	uint32_t place, off; /* where it is */
-	uint32_t to;	     /* the place that it means */
-	uint32_t wrote;	     /* the number there */
+	uint32_t to;	     /* the place of the page it refers to */
+	uint32_t wrote;	     /* the number that was written there */
 };
 
-/* Stands for the methods of SQLite's file. */
+/* Replaces the methods of SQLite's file. */
 struct page_watch {
 	sqlite3_io_methods methods; /* must be the first */
 	const sqlite3_io_methods *own;
@@ -67,7 +67,7 @@ struct page_file {
 	uint32_t n;    /* pages that were added */
 	uint32_t *at;  /* by place: the page's number, of those in the file */
 	size_t n_at, cap_at;
-	uint64_t began; /* bytes of the database at first */
+	uint64_t began; /* size of the database at first */
 	/* as in the picture above */
 	uint32_t gap;  /* numbers up to this are left for SQLite; 0: they are
 			* not known, and all pages are in buf */
@@ -128,7 +128,7 @@ uint32_t page_file_pages(const struct page_file *pf)
 	return pf->n;
 }
 
-/* Returns the result code for errno. */
+/* Returns the SQLite result code for errno. */
 static int page_file_error(void)
 {
 	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG
@@ -249,7 +249,7 @@ static int page_watch_write(sqlite3_file *file, const void *p, int n,
 	return rc ? rc : w->own->xWrite(file, p, n, off);
 }
 
-/* SQLite cuts off what is after its last page. */
+/* SQLite would cut off our pages, which are after its last one */
 static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
 	(void)file;
@@ -257,8 +257,8 @@ static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
 	return SQLITE_OK;
 }
 
-/* Begins after what SQLite has written so far, and some more, and watches what
- * SQLite writes from now on. */
+/* Starts to write after what SQLite has written so far, with a gap, and watches
+ * what SQLite writes from now on. */
 static int page_file_begin(struct page_file *pf)
 {
 	struct page_watch *w = &pf->watch;
@@ -351,16 +351,16 @@ void page_file_pointer(struct page_file *pf, uint32_t off)
 				       0 };
 }
 
-/* Moves pages of ours to the numbers after SQLite's last page, as a database
- * has no holes.
+/* Moves our pages to the numbers after SQLite's last page, as a database has no
+ * holes.
  *
  * The numbers from base + 1 to gap were left for SQLite, which did not need
  * them: these are the holes. Each number after the gap and before next belongs
- * to one page of ours, as page_file_flush() and page_file_give_way() give them
- * out one after the other. So the pages with the highest numbers move, as many
+ * to one of our pages, as page_file_flush() and page_file_give_way() assign
+ * them one after the other. So the pages with the highest numbers move, as many
  * as there are holes, or all of them if there are more holes than pages. They
- * move to numbers up to the gap and from numbers after it: none is written
- * over another one that has to move. */
+ * move from numbers after the gap to numbers up to it: none overwrites another
+ * page that has to move. */
 static int page_file_fill_gap(struct page_file *pf)
 {
 	uint32_t holes = page_file_count(pf, pf->base + 1, pf->gap);
@@ -444,9 +444,9 @@ int page_file_finish(struct page_file *pf)
 					     p->off);
 	}
 	if (!rc) {
-		/* Writes the number of pages. A connection that has the
-		 * database open sees by the change counter that its copies
-		 * of pages are old. */
+		/* Writes the number of pages. The change counter shows a
+		 * connection with an open database that its copies of pages are
+		 * old. */
 		uint32_t changes = page_get32(pf->head + HEAD_CHANGES) + 1;
 		uint32_t last = pf->next - 1;
 

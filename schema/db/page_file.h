@@ -23,14 +23,14 @@ struct sqlite3;
 #define PAGE_FILE_LOCK ((uint64_t)1 << 30)
 struct page_file *page_file_new(struct sqlite3 *conn, const char *path,
 				uint32_t page_size, uint64_t lock);
-void page_file_free(struct page_file *pf); /* NULL is fine */
+void page_file_free(struct page_file *pf); /* NULL is allowed */
 uint32_t page_file_page_size(const struct page_file *pf);
 /* Returns how many pages were added: the place of the next one. */
 uint32_t page_file_pages(const struct page_file *pf);
 /* Adds a copy of a page. Its place is the number of pages before it. */
 int page_file_add(struct page_file *pf, const void *page);
-/* Says that the page added last has, at byte off, the place of a page (4 bytes,
- * big-endian), which becomes its number. */
+/* Declares that the page added last has, at byte off, the place of a page (4
+ * bytes, big-endian), which is replaced by the page's number. */
 void page_file_pointer(struct page_file *pf, uint32_t off);
 
 /* Puts all pages after those of SQLite. */

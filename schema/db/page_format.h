@@ -1,4 +1,4 @@
-/* page_format.h - the bytes of a database file: all that is known here of
+/* page_format.h - the bytes of a database file: everything that is used of
  * SQLite's documented file format ("Database File Format": "The Database
  * Header", "B-tree Pages", "Record Format"). */
 #pragma once
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Offsets in the header of the file, in front of the B-tree on page 1. */
+/* Offsets in the header of the file, before the B-tree on page 1. */
 enum {
 	HEAD_PAGE_SIZE = 16,
 	HEAD_WRITES = 18, /* both are 1 if the journal is no WAL */
@@ -58,7 +58,7 @@ enum {
 /* Bytes after a page or a row that record_int() may read. */
 #define RECORD_SLACK 8
 
-/* Numbers, of which the highest byte is the first. */
+/* ---- big-endian numbers */
 
 /* Returns a number of n bytes. */
 static inline uint64_t record_be(const unsigned char *p, size_t n)
@@ -132,7 +132,7 @@ static inline unsigned int record_put_varint(unsigned char *to, uint64_t v)
 	return n;
 }
 
-/* Returns how many bytes a value of a type has. */
+/* Returns the length in bytes of a value of a type. */
 static inline size_t record_type_len(uint64_t type)
 {
 	static const unsigned char len[] = {
@@ -143,7 +143,7 @@ static inline size_t record_type_len(uint64_t type)
 		return len[type];
 	return (size_t)((type - RECORD_BLOB) / 2);
 }
-/* Whether a type is that of a whole number. */
+/* Returns whether a type is that of a whole number. */
 static inline bool record_is_int(uint64_t type)
 {
 	return type < 10 && (0x37e >> type & 1);
@@ -159,8 +159,8 @@ static inline int64_t record_int(uint64_t type, const unsigned char *p,
 	memcpy(&v, p, sizeof(v));
 	return (int64_t)be64toh(v) >> (64 - 8 * len);
 }
-/* Writes a number as 8 bytes, of which it keeps as many as its type says, and
- * moves *to after these. Returns the type. */
+/* Writes a number as 8 bytes, of which its type determines how many are kept,
+ * and moves *to past these. Returns the type. */
 static inline unsigned int record_put_int(unsigned char **to, uint64_t v)
 {
 	/* byte i of both: of a number with 8 * i to 8 * i + 7 bits, not
@@ -181,8 +181,8 @@ static inline unsigned int record_put_int(unsigned char **to, uint64_t v)
 	return types >> (bits & 0x38) & 0xff;
 }
 
-/* Return how many bytes of a row are at least and at most in its cell, in pages
- * of `size` bytes, of the leaves of a table or of an index. */
+/* Return the least and the most bytes of a row in its cell, in pages of `size`
+ * bytes: for the leaves of a table or of an index. */
 static inline size_t record_least(size_t size)
 {
 	return (size - 12) * 32 / 255 - 23;
@@ -211,8 +211,8 @@ static inline uint32_t page_size_of(const unsigned char *head)
 
 	return size == 1 ? 65536 : size; /* which does not fit in 16 bits */
 }
-/* Whether a file is whole without a WAL, its pages are full ones, and its text
- * is UTF-8. */
+/* Returns whether a file is complete without a WAL, its pages have no reserved
+ * bytes, and its text is UTF-8. */
 static inline bool page_head_is_plain(const unsigned char *head)
 {
 	return head[HEAD_WRITES] == 1 && head[HEAD_READS] == 1 &&

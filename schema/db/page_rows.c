@@ -1,8 +1,8 @@
-/* page_rows.c - columns of a table's rows, read from the pages of the file.
+/* page_rows.c - reads columns of a table's rows from the pages of the file.
  *
  * The file is read by SQLite's own functions, so that its locks stay: closing a
- * second descriptor would end them (POSIX, fcntl). A statement that is not at
- * its end holds the lock. */
+ * second descriptor would end them (POSIX, fcntl). An unfinished statement
+ * holds the lock. */
 #include "schema/db/page_rows.h"
 
 #include "schema/columns.h"
@@ -19,8 +19,8 @@
 struct page_level {
 	uint32_t page; /* 0: none */
 	unsigned char *data;
-	/* the cell that is next in a leaf, or was taken above: the page after
-	 * the last one is number `cells` */
+	/* the next cell in a leaf, or the cell that was taken above it: the
+	 * page after the last cell is number `cells` */
 	uint32_t at, cells;
 };
 
@@ -31,15 +31,17 @@ struct page_rows {
 	uint32_t size; /* of a page */
 	uint32_t root;
 	struct page_level level[DEPTH];
-	/* by column of the record: which one of the row, + 1; 0: not asked */
+	/* by column of the record: index + 1 of the row's value; 0: not
+	 * wanted */
 	uint8_t want[CELLS];
-	unsigned int n_want; /* columns of the record up to the last of them */
+	unsigned int
+		n_want; /* columns of the record up to the last wanted one */
 	unsigned int n;
-	struct page_level *leaf; /* at hand; NULL: none */
-	int64_t last;		 /* id of the row before */
+	struct page_level *leaf; /* the current leaf; NULL: none */
+	int64_t last;		 /* id of the previous row */
 };
 
-/* Prepares a query whose ?1 is the name of a table. NULL: it failed. */
+/* Prepares a query whose ?1 is the name of a table. Returns NULL on failure. */
 static sqlite3_stmt *page_rows_ask(struct page_rows *p, const char *query,
 				   const char *table)
 {
@@ -52,7 +54,8 @@ static sqlite3_stmt *page_rows_ask(struct page_rows *p, const char *query,
 	return NULL;
 }
 
-/* Finds the table, which must have nothing that a row does not tell. */
+/* Finds the table. Returns false if its rows alone do not determine its
+ * contents. */
 static bool page_rows_find(struct page_rows *p, const char *table)
 {
 	sqlite3_stmt *st = page_rows_ask(p, "page_table", table);
@@ -65,8 +68,8 @@ static bool page_rows_find(struct page_rows *p, const char *table)
 	return !sqlite3_finalize(st) && p->root;
 }
 
-/* Finds which columns of a record are asked for. Where the first one is rowid,
- * the table has no key of its own. */
+/* Finds the wanted columns in a record. If the first one is rowid, the table
+ * must have no key. */
 static bool page_rows_map(struct page_rows *p, const char *table,
 			  const char *const *column)
 {
@@ -81,7 +84,7 @@ static bool page_rows_map(struct page_rows *p, const char *table,
 		bool key = sqlite3_column_int64(st, PAGE_COLUMNS_PK) != 0;
 
 		name = name ? name : "";
-		/* one that is computed is in no record */
+		/* a generated column is in no record */
 		if (sqlite3_column_int64(st, PAGE_COLUMNS_HIDDEN) || at < 0 ||
 		    at >= CELLS || (key && strcmp(name, column[0]) != 0) ||
 		    (bare && !sqlite3_stricmp(name, column[0])))
@@ -100,7 +103,7 @@ static bool page_rows_map(struct page_rows *p, const char *table,
 	return !sqlite3_finalize(st) && plain && found == p->n;
 }
 
-/* The file must be whole without a journal, and its text UTF-8. */
+/* Checks that the file is complete without a journal, and its text UTF-8. */
 static bool page_rows_head(struct page_rows *p)
 {
 	unsigned char head[HEAD_SIZE];
@@ -152,7 +155,7 @@ void page_rows_close(struct page_rows *p)
 	free(p);
 }
 
-/* Reads a page, unless it is at hand. */
+/* Reads a page, unless it is in memory already. */
 static bool page_rows_load(struct page_rows *p, struct page_level *l,
 			   uint32_t page)
 {
@@ -168,7 +171,8 @@ static bool page_rows_load(struct page_rows *p, struct page_level *l,
 	return true;
 }
 
-/* Returns where a cell of a page begins; NULL: it is outside of the page. */
+/* Returns where a cell of a page begins; NULL if that is outside of the
+ * page. */
 static const unsigned char *page_rows_cell(const struct page_rows *p,
 					   const unsigned char *data,
 					   uint32_t first, uint32_t i)
@@ -195,15 +199,15 @@ static bool page_rows_id(const struct page_rows *p, const unsigned char *data,
 	return true;
 }
 
-/* The ids that a page can have by the keys of the pages that led to it. */
+/* The ids that a page can have, by the keys of the pages above it. */
 struct page_range {
 	int64_t above, upto;
 };
 
-/* Finds the first of the cells of a page whose id is above `after`, and narrows
- * *range to those of the page that it leads to. All ids are compared: a tree
- * that is not in order would lead past some of its rows. Returns 0, or less
- * than that as page_rows_seek(). */
+/* Finds the first cell of a page whose id is above `after`, and narrows *range
+ * to that of the page that it leads to. All ids are compared: a tree that is
+ * out of order would lead past some of its rows. Returns 0, or less as
+ * page_rows_seek(). */
 static int page_rows_search(const struct page_rows *p, struct page_level *l,
 			    uint32_t first, int64_t after,
 			    struct page_range *range)
@@ -229,7 +233,7 @@ static int page_rows_search(const struct page_rows *p, struct page_level *l,
 	return 0;
 }
 
-/* Returns the page that the cell at hand leads to; 0: the page is damaged. */
+/* Returns the page that the current cell leads to; 0 if the page is damaged. */
 static uint32_t page_rows_child(const struct page_rows *p,
 				const struct page_level *l)
 {
@@ -241,9 +245,9 @@ static uint32_t page_rows_child(const struct page_rows *p,
 	return cell ? (uint32_t)record_be(cell, PAGE_POINTER) : 0;
 }
 
-/* Goes from a page to the leaf that has the first id above `after`, if one
- * below that page has: INT64_MIN is above none, and page_rows_take() compares
- * what follows. Returns 1, or less than 0 as page_rows_seek(). */
+/* Descends from a page to the leaf with the first id above `after`. `after`
+ * INT64_MIN is above no id, and page_rows_take() compares what follows. Returns
+ * 1, or less than 0 as page_rows_seek(). */
 static int page_rows_descend(struct page_rows *p, struct page_level *l,
 			     uint32_t page, int64_t after)
 {
@@ -256,8 +260,8 @@ static int page_rows_descend(struct page_rows *p, struct page_level *l,
 			return PAGE_ROWS_SQLITE;
 		bool inner = *l->data == PAGE_TABLE_INNER;
 		l->cells = (uint32_t)record_be(l->data + PAGE_CELLS, 2);
-		/* only a table without rows has a leaf without: each step of a
-		 * walk brings a row, whose id is above the one before */
+		/* only a table without rows has an empty leaf: each step of a
+		 * walk finds a row, whose id is above the previous one */
 		if ((!inner && *l->data != PAGE_TABLE_LEAF) ||
 		    (inner ? PAGE_INNER_HEAD : PAGE_LEAF_HEAD) + 2 * l->cells >
 			    p->size ||
@@ -305,14 +309,14 @@ int page_rows_seek(struct page_rows *p, int64_t after)
 	return page_rows_descend(p, l + 1, page_rows_child(p, l), INT64_MIN);
 }
 
-/* Takes a value that is the key or no whole number: of column want - 1 of the
- * row; 0: not asked for. Returns false if SQLite must read the row. */
+/* Takes a value that is the key or not a whole number, for column want - 1 of
+ * the row; 0: not wanted. Returns false if SQLite must read the row. */
 static bool page_rows_other(unsigned int want, uint64_t type,
 			    const unsigned char *body, size_t len,
 			    struct page_row *row)
 {
 	/* the id is next to the record, which has NULL for it; types 10 and 11
-	 * are in no file */
+	 * are not used in files */
 	if ((want == 1 && type) || type == 10 || type == 11)
 		return false;
 	if (want > 1) {
@@ -324,8 +328,8 @@ static bool page_rows_other(unsigned int want, uint64_t type,
 	return true;
 }
 
-/* Reads the values of a record of len bytes, of which those up to end are here.
- * As for SQLite, one whose types do not fill it is damaged. */
+/* Reads the values of a record of len bytes, of which those up to `end` are
+ * here. As in SQLite, a record that its types do not fill is damaged. */
 static bool page_rows_record(const struct page_rows *p,
 			     const unsigned char *record, uint64_t len,
 			     const unsigned char *end, struct page_row *row)

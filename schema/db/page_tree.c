@@ -1,4 +1,4 @@
-/* page_tree.c - the B-tree of one table, built from rows in the order of its
+/* page_tree.c - builds the B-tree of one table from rows in the order of its
  * key. */
 #include "schema/db/page_tree.h"
 
@@ -11,8 +11,8 @@
 #include "stitch/base/digits.h"
 #include "stitch/base/mem.h"
 
-/* Bytes of rows that wait for others with lower keys: at first, more for each
- * row that came too late nevertheless, and at most. */
+/* How many bytes of rows may wait for others with lower keys: at first, how
+ * many more for each row that came too late nevertheless, and at most. */
 #define NEAR_FIRST ((size_t)1 << 20)
 #define NEAR_MORE 256
 #define NEAR_MAX ((size_t)8 << 20)
@@ -30,7 +30,7 @@ struct page_tree {
 	uint32_t size;	     /* bytes of a page */
 	unsigned char *page; /* the leaf that is being filled; NULL: none */
 	uint32_t n, top;     /* its cells, and where the last one begins */
-	uint32_t *link;	     /* offsets in it that have the place of a page */
+	uint32_t *link;	     /* offsets in the leaf of stored places of pages */
 	size_t n_link, cap_link;
 	bool any;	 /* there is a row */
 	int64_t last[2]; /* key of the last row: see page_tree_key() */
@@ -72,8 +72,8 @@ static void page_tree_head(unsigned char *page, int type, uint32_t n,
 	page_put16(page + PAGE_TOP, top); /* 65536 becomes 0, as it must */
 }
 
-/* Between the offsets of the cells and the cells are bytes of an earlier leaf.
- * They are cleared at last, when they are few. */
+/* Clears the bytes between the cells and their offsets, which are of an earlier
+ * leaf. That is done last, when they are few. */
 static void page_tree_leaf_head(const struct page_tree *t)
 {
 	uint32_t end = PAGE_LEAF_HEAD + 2 * t->n;
@@ -84,7 +84,8 @@ static void page_tree_leaf_head(const struct page_tree *t)
 		       t->n, t->top);
 }
 
-/* Writes the full leaf; its last row is above it if more rows follow. */
+/* Writes the full leaf. If more rows follow, its last row moves up in a
+ * PAGES_PAIR tree. */
 static int page_tree_end_leaf(struct page_tree *t, bool more)
 {
 	struct page_child c = {
@@ -149,8 +150,8 @@ static unsigned char *page_tree_varint(unsigned char *end, uint64_t v)
 #define COPY_STEP 16
 
 /* Copies n bytes that end at `from` to those that end at `end`. Fewer than
- * COPY_STEP bytes before these are written too: memcpy() takes longer than this
- * for the few bytes of most rows. What is copied next goes over them, and the
+ * COPY_STEP bytes before these are overwritten too: memcpy() takes longer than
+ * this for the few bytes of most rows. The next copy overwrites them, and the
  * caller leaves as many bytes free before the cell. Returns the start of the
  * copy. */
 static unsigned char *page_tree_copy(unsigned char *end,
@@ -215,7 +216,7 @@ static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 		*mem_add(t->link, t->n_link, t->cap_link) =
 			t->top + (uint32_t)(n + local);
 		page_put32(cell + n + local, page_file_pages(t->pf));
-		/* Writes what a cell has no room for. */
+		/* Write what does not fit into the cell to overflow pages. */
 		const unsigned char *from = t->row + local;
 		size_t left = bytes - local;
 		unsigned char *page = mem_new(1, t->size);
@@ -288,7 +289,7 @@ struct page_near {
 
 SORT_BY_DIGITS(page_tree_by_key, struct page_near, key);
 
-/* Forgets the rows up to a key, which wait no longer. */
+/* Drops the rows up to a key, which wait no longer. */
 static void page_tree_forget(struct page_tree *t, int64_t upto)
 {
 	size_t rows = t->near_rows;
@@ -306,7 +307,7 @@ static void page_tree_forget(struct page_tree *t, int64_t upto)
 	}
 }
 
-/* Adds rows that wait, those with the lowest keys first, until at most `keep`
+/* Adds waiting rows, those with the lowest keys first, until at most `keep`
  * bytes of them are left. */
 static int page_tree_take_near(struct page_tree *t, size_t keep)
 {
@@ -344,7 +345,7 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 
 int page_tree_add(struct page_tree *t, struct block *b)
 {
-	/* Add rows, or let them wait, but for those that come too late. */
+	/* Add rows, or let them wait, except those that come too late. */
 	unsigned char *const start = b->rows;
 	const unsigned char *at = start;
 	unsigned char *kept = start;
@@ -418,8 +419,8 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 		(t->size - PAGE_INNER_HEAD) / (2 + PAGE_POINTER + cell) + 1;
 	int rc = SQLITE_OK;
 
-	/* Each round replaces the pages of a level by the n above them, in
-	 * which they are spread evenly: so that each has at least two. */
+	/* Each round replaces the pages of a level by the n above them, over
+	 * which they are spread evenly, so that each has at least two. */
 	while (!rc && t->n_child > most) {
 		size_t n = (t->n_child + most - 1) / most;
 		size_t first = 0;

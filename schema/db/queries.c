@@ -103,7 +103,7 @@ char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n)
 			if (strlen(gap[i].name) == name &&
 			    !memcmp(gap[i].name, p + 1, name))
 				text = gap[i].text;
-		/* SQLite says where it does not know what to do with one */
+		/* SQLite reports a gap that has no text */
 		fputs(text ? text : "{", out);
 		p += text ? name + 2 : 1;
 	}

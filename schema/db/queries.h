@@ -7,12 +7,12 @@
  * as long as the program. */
 const char *store_sql(const char *name);
 
-/* What stands in a gap of a query: in its text, {name}. */
+/* The text for a gap in a query, where the query has {name}. */
 struct sql_gap {
 	const char *name, *text;
 };
 /* Returns the text of a named query with its gaps filled from gap[]; the caller
- * frees it. What fills a gap is not looked at again: braces in it stay. */
+ * frees it. Braces in the texts of gaps stay. */
 char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n);
 
 /* Returns the text of a whole file, named without ".sql", or NULL. */
@@ -25,8 +25,8 @@ struct sql_file {
 extern const struct sql_file sql_files[];
 
 /* The columns of each named query, separated by blanks, as columns.awk names
- * them; "..." at the end means that the caller knows of more. A test compares
- * them with the names that SQLite reports. */
+ * them; "..." at the end means that the caller adds more. A test compares them
+ * with the names that SQLite reports. */
 struct query_columns {
 	const char *query, *columns;
 };

@@ -1,11 +1,11 @@
 /* rows.c - statements that return rows, and the values of a row.
  *
  * For a million rows sqlite3_step() and a sqlite3_column_int64() for each
- * column take as long as all else that SQLite does. With rows_ints() one step
+ * column take as long as the rest of SQLite's work. With rows_ints() one step
  * runs the statement until a block is full: its columns are the arguments of a
- * function, take_ints(), which copies them and is true of the last row of a
- * block only. The statement then goes on where it is: to find its place again
- * by an id, it would have to trust a tree that may be damaged. */
+ * function, take_ints(), which copies them and is true only for the last row of
+ * a block. The statement then continues where it is: finding its place again by
+ * an id would trust a tree that may be damaged. */
 #include "schema/db/rows.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
-/* Ids that are read in less time than one is looked up. */
+/* Reading so many ids takes less time than looking one up. */
 #define FAR 4096
 /* Rows of a block, which stays in the processor's cache. */
 #define BLOCK 512
@@ -30,7 +30,7 @@
 struct rows_block {
 	int64_t *v; /* BLOCK rows */
 	uint32_t known[BLOCK];
-	size_t at, n;	       /* rows given out, and in the block */
+	size_t at, n;	       /* rows returned so far, and in the block */
 	const char **text;     /* by value; NULL: no row so far has text */
 	struct arena texts;    /* of the block */
 	int columns;	       /* 0: not known yet */
@@ -38,8 +38,8 @@ struct rows_block {
 	bool running;	       /* the statement is at a row after the block */
 	bool sought;	       /* rows were left out, by rows_seek_ints() */
 	int64_t last;	       /* id of the last row of the block */
-	uint64_t skip; /* of rows.read, those that the statement, which begins
-			* anew, has still to pass over */
+	uint64_t skip; /* of rows.read, those that the restarted statement still
+			  has to skip */
 };
 
 struct rows {
@@ -51,10 +51,12 @@ struct rows {
 	int64_t at;		 /* rows so far, of rows_step() */
 	struct err why;		 /* a step failed */
 	struct page_rows *pages; /* NULL: the statement reads the rows */
-	uint64_t read; /* rows that pages gave, and that it has to pass over */
-	struct value *value; /* of the row that pages gave; NULL: none did */
+	uint64_t read; /* rows returned from pages, which the statement has to
+			  skip */
+	struct value
+		*value; /* values of the row from pages; NULL: there is none */
 	int64_t *number;
-	char *text; /* of that row, with a final 0 each */
+	char *text; /* NUL-terminated texts of that row */
 	size_t cap_text;
 	struct rows_block *block; /* of rows_ints(); NULL: row by row */
 };
@@ -132,7 +134,7 @@ static int rows_prepare(struct rows *r, const char *sql, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "more than one statement; "
 			       "give them one at a time");
-	/* no one is asked whether VACUUM may write, also into other files */
+	/* VACUUM calls no authorizer, and may write other files too */
 	if (!r->db->writable && !sqlite3_stmt_readonly(r->st))
 		return rows_refused(r->db, SQLITE_READONLY, err);
 	r->n = (size_t)sqlite3_column_count(r->st);
@@ -162,7 +164,7 @@ int rows_again(struct rows *r, const struct value *bind, struct err *err)
 {
 	if (db_refuses(r->db, err))
 		return -1;
-	/* what the last run ended with was reported then */
+	/* the error of the last run was reported then */
 	sqlite3_reset(r->st);
 	return rows_bind(r, bind, 1, err);
 }
@@ -201,8 +203,8 @@ void rows_by_pages(struct rows *r, const char *table)
 	r->number = mem_new(r->n, sizeof(*r->number));
 }
 
-/* Goes to the next row of the pages. Returns 1, 0 at the end, or less than that
- * as page_rows_seek(). */
+/* Moves to the next row of the pages. Returns 1, 0 at the end, or less as
+ * page_rows_seek(). */
 static int rows_turn(struct rows *r)
 {
 	struct page_row row;
@@ -215,7 +217,7 @@ static int rows_turn(struct rows *r)
 	if (rc <= 0)
 		return rc;
 	r->read++;
-	/* Set the values of a row of pages. Its texts have no final 0 there. */
+	/* Set the values of a row of pages. Its texts have no NUL there. */
 	size_t need = 0;
 
 	for (uint32_t left = row.texts; left; left &= left - 1)
@@ -241,7 +243,7 @@ static int rows_turn(struct rows *r)
 		} else if (row.blobs & bit) {
 			v.kind = VALUE_BLOB;
 			v.len = row.text[i].len;
-			/* as SQLite's, an empty one is nowhere */
+			/* as in SQLite, an empty text has no address */
 			v.text = v.len ? (const char *)row.text[i].at : NULL;
 		} else if (row.reals & bit) {
 			uint64_t u = record_be(row.text[i].at, sizeof(u));
@@ -267,9 +269,9 @@ int rows_next(struct rows *r, struct err *err)
 			return db_unordered(r->db, err);
 		if (rc >= 0)
 			return rc;
-		/* Lets the statement read on, after the rows that pages gave:
-		 * what could not be read there may be damaged, so no id is
-		 * sought. */
+		/* Continues with the statement, after the rows from pages. No
+		 * id is looked up, as what could not be read there may be
+		 * damaged. */
 		int ret = SQLITE_ROW;
 
 		page_rows_close(r->pages);
@@ -331,8 +333,8 @@ void rows_unsound(struct rows *r)
 		r->at);
 }
 
-/* Counts a row of a loop. Returns false if its id is not its number, where it
- * must be. */
+/* Counts a row of a loop. Returns false if its id must be its number and is
+ * not. */
 static bool rows_in_step(struct rows *r, int64_t id)
 {
 	r->at++;
@@ -484,9 +486,9 @@ static void rows_keep_word(struct rows_block *b, size_t at,
 	b->text[at] = arena_strdup(&b->texts, word);
 }
 
-/* take_ints(...). It is true, and the statement rests, when the block is full.
- * An id that is no number, or is not above the one before it, is in no table
- * that is whole. */
+/* Collects the arguments of take_ints(...). The function is true, and the
+ * statement pauses, when the block is full. In an undamaged table each id is a
+ * number above the previous one. */
 static void rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
 	struct rows_block *b =
@@ -595,8 +597,8 @@ struct rows *rows_ints_dense(const struct store *db, const char *table,
 	return r;
 }
 
-/* Reads the next block from the pages. Returns false if the statement must, or
- * if the ids are not in order. */
+/* Reads the next block from the pages. Returns false if the statement must read
+ * it, or if the ids are not in order. */
 static bool rows_fill_pages(struct rows *r)
 {
 	struct rows_block *b = r->block;
@@ -651,9 +653,9 @@ static int rows_fill(struct rows *r, struct err *err)
 	}
 	if (b->bad)
 		return db_unordered(r->db, err);
-	/* Lets the statement fill the block. Behind rows that pages gave it
-	 * begins at the first row again, as what could not be read there may
-	 * be damaged: SQLite would not find each id in such a tree. */
+	/* Fills the block by the statement. After rows from pages it starts at
+	 * the first row again, as what could not be read there may be damaged:
+	 * SQLite would not find each id in such a tree. */
 	int rc;
 
 	if (!b->running) {
@@ -709,7 +711,7 @@ int rows_seek_ints(struct rows *r, int64_t id, struct int_row *row,
 		   struct err *err)
 {
 	struct rows_block *b = r->block;
-	/* what is far after the block is found by the index */
+	/* an id far after the block is found by the index */
 	bool far = b->last < 0 || (id > b->last && id - b->last > FAR);
 
 	if (b->last < id)

@@ -1,9 +1,9 @@
 /* sums_code.c - the code of a database of sums, which is never written.
  *
- * Who asks for sums once reads every frame, stack and chain right after they
- * were stored. That they are neither written nor read as rows saves 17 % of the
+ * A command that needs sums once reads every frame, stack and chain right after
+ * they were stored. Not writing and reading them as rows saves 17 % of the
  * instructions of a first look at the frame-pointer stacks of a whole system,
- * and with what the unwinder keeps 35 % of one at stack dumps. */
+ * and with what the unwinder keeps 35 % for stack dumps. */
 #include "schema/db/sums_code.h"
 
 #include "schema/db/db.h"
@@ -11,14 +11,15 @@
 #include "stitch/tasks/frame.h"
 
 struct code_name {
-	const char *name; /* NULL: not known */
+	const char *name; /* NULL: unknown */
 	const char *file; /* likewise */
 	uint64_t symoff;
 };
 
 struct sums_code {
 	const struct frames *fr;
-	struct frames *own;	/* the same; NULL: they are the caller's */
+	struct frames *own; /* frames that are freed with it; NULL: the caller
+			       frees them */
 	struct code_name *name; /* by frame */
 	size_t n, cap;
 	struct arena text;

@@ -49,8 +49,8 @@ static int virtual_connect(sqlite3 *db, void *aux, int argc,
 	(void)message;
 	if (rc)
 		return rc;
-	/* Views of a foreign database may not read it, nor what it is computed
-	 * of be such a view: to load it needs no guard. */
+	/* views of a foreign database must not read it, and it must not read
+	 * such a view: loading it has no guard */
 	sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 	struct virtual_vtab *v = mem_new(1, sizeof(*v));
 	v->g = *g;
@@ -64,7 +64,7 @@ static int virtual_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* What an argument of virtual_filter() is: a letter of its idxStr. */
+/* The meaning of an argument of virtual_filter(): a letter of its idxStr. */
 #define VIRTUAL_ID 'i'
 #define VIRTUAL_TID 't'
 #define VIRTUAL_LOW 'l'
@@ -99,8 +99,8 @@ static char virtual_letter(const struct virtual_table *t, int column,
 	}
 }
 
-/* A row is found at once by its id, and those of a thread by its tid, so that
- * joins by them are fast. */
+/* Lets SQLite find a row by its id, and those of a thread by its tid, so that
+ * joins by these are fast. */
 static int virtual_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct virtual_vtab *v = (const struct virtual_vtab *)vtab;
@@ -150,8 +150,8 @@ static int virtual_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* Takes the arguments. SQLite compares all rows again, so that one that is no
- * integer needs not to narrow them. Returns false if no row can be meant. */
+/* Takes the arguments. SQLite compares all rows again, so an argument that is
+ * not an integer need not narrow them. Returns false if no row can match. */
 static bool virtual_narrow(struct virtual_ask *ask, const char *letters,
 			   sqlite3_value **argv)
 {

@@ -1,9 +1,9 @@
 /* virtual_tables.h - tables whose rows the program computes when a statement
  * reads them.
  *
- * They are for one connection and are not in the database: SELECT takes their
- * name as it takes that of a table, unless the database has one of that name.
- * Views of the database cannot use them. */
+ * They exist on one connection and are not in the database: SELECT can use
+ * their names like those of tables, unless the database has a table with the
+ * name. Views of the database cannot use them. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "schema/db/rows.h"
 
-/* What a statement wants of the rows; more may be given. */
+/* The rows that a statement needs; more may be returned. */
 struct virtual_ask {
 	bool by_id, by_tid;
 	int64_t id, tid;
@@ -26,8 +26,8 @@ struct virtual_table {
 	/* Called for each statement that reads the rows. Returns 0, or -1 and
 	 * *err. */
 	int (*load)(void *arg, struct err *err);
-	/* Returns the first row at or after number `row` that is asked for,
-	 * or VIRTUAL_END. Numbers may have gaps. */
+	/* Returns the number of the first matching row at or after `row`, or
+	 * VIRTUAL_END. Numbers may have gaps. */
 	size_t (*next)(void *arg, const struct virtual_ask *ask, size_t row);
 	/* Sets *v to the value of a column, NULL by default; text is copied
 	 * before the next call. */

@@ -52,9 +52,9 @@ static void writer_insert(struct writer *wr, struct block *b)
 	}
 }
 
-/* Keeps a block to be used again; memory that is freed and allocated again
- * costs the main thread a fault for each of its pages. There are never more
- * such blocks than were queued or open at a time. */
+/* Keeps a block for reuse: memory that is freed and allocated again costs the
+ * main thread a fault for each of its pages. There are never more such blocks
+ * than were queued or open at a time. */
 static void writer_keep(struct writer *wr, struct block *b)
 {
 	if (b->size != BLOCK_USUAL) {

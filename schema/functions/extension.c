@@ -1,5 +1,6 @@
-/* extension.c - the entry of backstitch_sql.so, which brings our SQL functions
- * to any program that has SQLite: sqlite3 -cmd '.load backstitch_sql'.
+/* extension.c - the entry point of backstitch_sql.so, which adds our SQL
+ * functions to any program that has SQLite: sqlite3 -cmd '.load
+ * backstitch_sql'.
  *
  * This is the only file of the extension that is not in the program too. */
 #include <sqlite3ext.h>

@@ -1,5 +1,5 @@
-/* flame_nodes.c - the stacks of samples added up into a tree of names, and
- * flame(), which returns it, one row per node. */
+/* flame_nodes.c - adds up the stacks of samples in a tree of names; flame()
+ * returns the tree, one row per node. */
 #include "schema/functions/flame_nodes.h"
 
 #include "schema/columns.h"
@@ -103,7 +103,7 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 	struct flame_place p = { .node = node, .end = node };
 	size_t n = 0;
 
-	/* to callers, up to a stack that has its place */
+	/* go to callers, up to a stack whose place is known */
 	for (; stack; stack = t->stack[stack - 1].parent) {
 		p.stack = stack;
 		uint32_t id =
@@ -115,7 +115,7 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 		}
 		*mem_add(t->todo, n, t->cap_todo) = stack;
 	}
-	/* and back */
+	/* and back to the innermost */
 	while (n > 0) {
 		p.stack = t->todo[--n];
 		p.end = flame_nodes_step_in(t, p.end, p.stack);
@@ -196,7 +196,7 @@ int flame_nodes_finish(struct flame_nodes *t)
 
 		first[parent == FLAME_ROOT ? n : parent] = (uint32_t)i;
 	}
-	/* depth first: the one that was added last is next */
+	/* depth first: the node that was added last is next */
 	uint32_t at = FLAME_ROOT;
 	size_t n_left = 0;
 
@@ -217,7 +217,7 @@ int flame_nodes_finish(struct flame_nodes *t)
 	return 0;
 }
 
-/* Samples are read from sample_group, where they are added up; with PID, FROM
+/* Samples are read from sample_group, which has them added up; with PID, FROM
  * or TO from event. */
 
 enum {

@@ -1,10 +1,10 @@
-/* flame_nodes.h - the stacks of samples added up into a tree of names.
+/* flame_nodes.h - adds up the stacks of samples in a tree of names.
  *
  * Order of calls: flame_nodes_frame() and flame_nodes_stack() for all frames
  * and stacks, then for each group of samples flame_nodes_child() and
  * flame_nodes_place(), adding to the node's self and samples; then
- * flame_nodes_finish(). Where a stack ends below a node is remembered, so a
- * place in the tree costs time once, however many samples it has. */
+ * flame_nodes_finish(). The end of a stack below a node is cached, so a place
+ * in the tree costs time once, however many samples it has. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct flame_item {
  * part[part] .. part[part + n - 1], outermost first. */
 struct flame_stack {
 	uint32_t parent, frame; /* parent 0: it is the outermost */
-	bool callerless;	/* what called it is missing before parent */
+	bool callerless;	/* its caller is missing before parent */
 };
 struct flame_frame {
 	uint32_t part, n;
@@ -56,7 +56,7 @@ struct flame_nodes {
 };
 
 struct flame_nodes *flame_nodes_new(void);
-void flame_nodes_free(struct flame_nodes *t); /* NULL is fine */
+void flame_nodes_free(struct flame_nodes *t); /* NULL is allowed */
 /* Adds the next frame; ';' separates the functions of its label. */
 void flame_nodes_frame(struct flame_nodes *t, const char *label,
 		       const char *image);
@@ -71,7 +71,8 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
  * if there are too many nodes. */
 uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node,
 			   uint32_t stack);
-/* The same, with a node "[caller missing]" where the stack lacks one. */
+/* flame_nodes_place() with a node "[caller missing]" where the stack lacks
+ * one. */
 uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
 				  uint32_t stack);
 /* Computes the sums and renumbers the nodes in depth-first order, the heaviest

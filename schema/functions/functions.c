@@ -2,8 +2,8 @@
  *
  * A new function is one row here and its code. All are innocuous in SQLite's
  * sense: they read the database of their connection and change nothing, so
- * views may use them. Functions whose result depends on nothing but their
- * arguments are deterministic; functions that read tables are not. */
+ * views may use them. Functions whose result depends only on their arguments
+ * are deterministic; functions that read tables are not. */
 #include "schema/functions/functions.h"
 
 #include "schema/db/queries.h"
@@ -118,7 +118,7 @@ struct module {
 	const struct table_function *f;
 };
 
-/* When a module is replaced, SQLite frees it before it disconnects its table:
+/* When a module is replaced, SQLite frees it before it disconnects its table,
  * so the table has a copy and a reference to fs. */
 struct vtab {
 	sqlite3_vtab base;
@@ -154,7 +154,7 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* A comparison of a hidden column with = gives the argument. idxNum has a bit
+/* A comparison of a hidden column with = passes the argument. idxNum has a bit
  * for each argument given, in the order of argv. */
 static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
@@ -269,7 +269,7 @@ static int vtab_eof(sqlite3_vtab_cursor *cursor)
 	return ((struct table_call *)cursor)->end;
 }
 
-/* Hidden columns are NULL: SQLite knows the argument that it passed. */
+/* hidden columns are NULL: SQLite has the argument that it passed */
 static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
 	const struct table_call *c = (struct table_call *)cursor;
@@ -308,8 +308,8 @@ static void vtab_module_free(void *arg)
 	free(m);
 }
 
-/* Registers f under a name, which drops a reference to fs when it goes. Returns
- * an SQLite result code. */
+/* Registers f under a name. The registration drops a reference to fs when it
+ * ends. Returns an SQLite result code. */
 static int table_function_add(struct functions *fs, const char *name,
 			      const struct table_function *f)
 {

@@ -1,4 +1,4 @@
-/* functions.h - our SQL functions, to be added to a connection once. */
+/* functions.h - adds our SQL functions to a connection. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct function {
 
 /* Returns an SQLite result code. */
 int functions_add(sqlite3 *db, demangle_fn *demangle);
-/* What the loadable extension has: schema/ knows no mangled names. */
+/* The demangler for the loadable extension: schema/ itself has none. */
 extern demangle_fn *const sql_demangle; /* cli/embed/hooks.c */
 
 /* function_text.c: functions that return one value. */
@@ -70,15 +70,15 @@ extern const struct table_function flame_function;
 extern const struct table_function at_function;
 extern const struct table_function list_function;
 
-/* ---- what our SQL functions keep on one connection
+/* ---- state of our SQL functions on one connection
  *
- * The functions read the tables of their connection through statements that
- * are prepared once and kept here. SQLite refuses to close a connection that
- * has statements left, so they are finalized when it disconnects the table
- * backstitch_functions, which it does before it looks.
+ * The functions read the tables of their connection through statements that are
+ * prepared once and kept here. SQLite refuses to close a connection with open
+ * statements, so they are finalized when it disconnects the table
+ * backstitch_functions, which it does before that check.
  *
- * A database may have a view in place of a table that we expect, and that view
- * may call our functions: functions_enter() refuses a second entry. */
+ * A database may have a view in place of an expected table, and that view may
+ * call our functions: functions_enter() refuses a second entry. */
 
 /* The statements of the functions that return one value. */
 enum function_query {

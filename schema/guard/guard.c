@@ -1,4 +1,4 @@
-/* guard.c - the one place where connections are made. */
+/* guard.c - opens connections: the one place that does. */
 #include "schema/guard/guard.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define SIDE_HEAD 100 /* bytes of a database's header */
 
-/* The database that they are next to. */
+/* The database next to which the files are. */
 struct side_db {
 	const char *name; /* without links */
 	uid_t owner;
@@ -28,7 +28,7 @@ int problem_set(sqlite3 *db, const char *path, int rc, struct err *err)
 	int sys = db ? sqlite3_system_errno(db) : 0;
 	const char *name = path && *path ? path : "temporary database";
 
-	/* only who may write can roll back */
+	/* rolling back needs permission to write */
 	if (rc == SQLITE_READONLY_ROLLBACK)
 		return err_set(err, ERR_IO,
 			       "%s: the last change was interrupted; "
@@ -86,7 +86,7 @@ struct journal {
 	int fd;
 	uint64_t size;
 	uint32_t page, sector; /* their sizes */
-	uint32_t pages;	       /* of the database that it brings back */
+	uint32_t pages;	       /* of the database that it restores */
 	bool has_first;	       /* the first page is in it */
 	unsigned char buf[PAGE_MAX + 8];
 };
@@ -107,7 +107,7 @@ static uint32_t side_u32(const void *p, size_t len, size_t off)
 	return v;
 }
 
-/* Returns the size of a page as the header says, 0 if that cannot be. */
+/* Returns the page size in the header, or 0 if that is impossible. */
 static uint32_t side_page_size(const struct side_db *db)
 {
 	uint32_t n = side_u32(db->head, SIDE_HEAD, 16) >> 16;
@@ -116,8 +116,8 @@ static uint32_t side_page_size(const struct side_db *db)
 	return side_is_size(n, PAGE_MIN) ? n : 0;
 }
 
-/* Returns the number of pages that the header of a database says, 0 if a
- * version of SQLite that does not know the field has changed it. */
+/* Returns the number of pages in the header of a database, or 0 if a version of
+ * SQLite that does not know the field has changed it. */
 static uint32_t side_pages(const unsigned char *head)
 {
 	return side_u32(head, SIDE_HEAD, 24) == side_u32(head, SIDE_HEAD, 92)
@@ -126,8 +126,8 @@ static uint32_t side_pages(const unsigned char *head)
 }
 
 /* Returns what is wrong with a file next to a database, or NULL. SQLite follows
- * no link, but waits for a FIFO for ever, and overwrites or deletes what is
- * under another name too. */
+ * no link, but waits for a FIFO for ever, and overwrites or deletes a file even
+ * if it has another name too. */
 static const char *side_wrong(const struct stat *st, uid_t owner)
 {
 	switch (st->st_mode & S_IFMT) {
@@ -198,7 +198,8 @@ static uint32_t journal_sum(const unsigned char *page, uint32_t size,
 	return nonce;
 }
 
-/* A page as it was: of a database of ours, and of this number of pages. */
+/* Returns whether a page is the old first one of this database, with this
+ * number of pages. */
 static bool journal_is_first(const struct journal *j, const unsigned char *page)
 {
 	uint32_t pages = side_pages(page);
@@ -209,8 +210,8 @@ static bool journal_is_first(const struct journal *j, const unsigned char *page)
 }
 
 /* Reads a header, of which there is one after each time that the journal was
- * on disk, and its records. Returns the offset after them, 0 where SQLite
- * finds no header, and -1 if it would put back only a part. */
+ * synced to disk, and its records. Returns the offset after them, 0 where
+ * SQLite finds no header, and -1 if it would restore only a part. */
 static int64_t journal_read_part(struct journal *j, uint64_t off)
 {
 	unsigned char head[JOURNAL_HEAD];
@@ -240,8 +241,8 @@ static int64_t journal_read_part(struct journal *j, uint64_t off)
 	return (int64_t)((off + j->sector - 1) / j->sector * j->sector);
 }
 
-/* A file whose first byte is 0 is what is left of a journal that is not needed.
- * One that names a super-journal does so at its end, after all headers. */
+/* A file whose first byte is 0 is an old journal that is not needed. A
+ * super-journal is named at the end of the file, after all headers. */
 static int journal_read_all(struct journal *j, struct err *err)
 {
 	unsigned char head[JOURNAL_HEAD] = { 0 };
@@ -279,14 +280,14 @@ static int journal_read_all(struct journal *j, struct err *err)
 	if (at < 0)
 		return journal_refuse(j, "is damaged, or of another database",
 				      err);
-	/* who changes the number of pages changes the first one */
+	/* a change of the number of pages changes the first page */
 	if (!j->has_first && was && was != j->pages)
 		return journal_refuse(
 			j, "is of another database, of another size", err);
 	return 0;
 }
 
-/* The same of the journal alone, whose name SQLite says. */
+/* side_check() for the journal alone, under the name that SQLite uses. */
 static int side_journal_check(const struct side_db *db, const char *name,
 			      struct err *err)
 {
@@ -315,11 +316,11 @@ static int side_journal_check(const struct side_db *db, const char *name,
 	return ret;
 }
 
-/* Returns 0 if SQLite may be told to open the database: what is next to it are
- * regular files of one name, of the user or of the database's owner, and a
- * rollback with the journal would bring back a database of this size. Returns
- * -1 and *err, which names the file, for anything else. Opens no file that is
- * not regular, and reads the journal once. */
+/* Returns 0 if SQLite may open the database: the files next to it are regular,
+ * have one name, and belong to the user or the database's owner, and a rollback
+ * with the journal would restore a database of this size. Returns -1 and *err,
+ * which names the file, otherwise. Opens no file that is not regular, and reads
+ * the journal once. */
 static int side_files_check(const struct side_db *db, struct err *err)
 {
 	static const char *const tail[] = { "-shm", "-wal" };
@@ -350,13 +351,13 @@ static int side_files_check(const struct side_db *db, struct err *err)
 
 /* ---- files that SQLite opens
  *
- * What is next to the database is looked at once before the first statement,
+ * The files next to the database are checked once before the first statement,
  * with messages for each kind, and the journal again whenever SQLite opens it.
- * A rival who can write to the folder may still exchange it between that look
- * and SQLite's open(): then SQLite can wait for a FIFO, or put back pages that
- * the rival chose, in a database that the rival could have exchanged as well.
- * It cannot follow a link (O_NOFOLLOW), write into a file that is there when a
- * journal is made (O_EXCL), open a super-journal, without which none is
+ * An attacker who can write to the folder may still exchange it between the
+ * check and SQLite's open(): then SQLite can wait for a FIFO, or restore pages
+ * that the attacker chose, in a database that the attacker could have exchanged
+ * as well. It cannot follow a link (O_NOFOLLOW), write into an existing file
+ * when a journal is made (O_EXCL), open a super-journal, without which none is
  * deleted, or use a -wal or -shm: these are refused here and not looked for. */
 
 /* An sqlite3_vfs of one connection. */
@@ -379,17 +380,18 @@ static int guard_check_files(struct guard *g, struct side_db *side,
 	if (stat(g->file, &st))
 		return err_set(err, ERR_IO, "%s: %s", g->file, strerror(errno));
 	side->owner = st.st_uid;
-	/* by SQLite's descriptor: to close another one would end its locks */
+	/* read through SQLite's descriptor: closing another one would end its
+	 * locks */
 	if (g->fd->pMethods->xFileSize(g->fd, &size))
 		size = 0;
 	side->size = (uint64_t)size;
-	/* the rest of a header that is cut is 0 */
+	/* the missing rest of a header is 0 */
 	g->fd->pMethods->xRead(g->fd, side->head, SIDE_HEAD, 0);
 	return 0;
 }
 
-/* Looks at the journal, or without a name at all that is next to the database:
- * twice, as a writer may just have ended and the next one begun. */
+/* Checks the journal; `journal` NULL: the one next to the database. Tries
+ * twice, as one writer may just have ended and the next one begun. */
 static int guard_check_journal(struct guard *g, const char *journal,
 			       struct side_db *side, struct err *err)
 {
@@ -535,7 +537,7 @@ static sqlite3 *guard_connect(const char *path, const char *name,
 	return NULL;
 }
 
-/* Looks at what is next to the database; SQLite has not done so yet. */
+/* Checks the files next to the database, which SQLite has not opened yet. */
 static int guard_inspect(struct guard *g, const char *name, bool write,
 			 bool *wal, struct err *err)
 {
@@ -594,8 +596,7 @@ sqlite3 *guard_open(const char *path, const char *name, enum guard_how how,
 
 void guard_close(sqlite3 *conn, struct guard *guard)
 {
-	/* a statement that was forgotten keeps both, which is found as a leak
-	 */
+	/* an unfinalized statement keeps both, which is then found as a leak */
 	if (sqlite3_close(conn)) {
 		sqlite3_close_v2(conn);
 		return;

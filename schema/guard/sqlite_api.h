@@ -1,4 +1,4 @@
-/* sqlite_api.h - SQLite's calls: linked in, or those of the program that
+/* sqlite_api.h - SQLite's functions: linked in, or those of the program that
  * loads backstitch_sql.so. */
 #pragma once
 #ifdef BACKSTITCH_EXTENSION

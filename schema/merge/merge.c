@@ -1,8 +1,8 @@
-/* merge.c - several databases become one: which captures they have, and their
- * events in one order.
+/* merge.c - makes one database of several: decides which captures to keep, and
+ * brings their events in one order.
  *
- * The open parts are in the order of their next event, the earliest last. That
- * one gives events until another one has an earlier one, so that databases that
+ * The open parts are sorted by their next event, the earliest last. That part
+ * is copied until another one has an earlier event, so that databases that
  * follow each other are copied one after the other. */
 #include "schema/merge/merge.h"
 
@@ -25,9 +25,9 @@
  * rows are few ("B-tree Pages" and "Record Format" of SQLite's documented file
  * format). What is in overflow pages is not read. */
 
-#define DEPTH 6	   /* levels of a small B-tree */
-#define PAGES 200  /* pages that are read at most */
-#define COLUMNS 13 /* of a row that are looked at */
+#define DEPTH 6	   /* the most levels of a small B-tree */
+#define PAGES 200  /* the most pages that are read */
+#define COLUMNS 13 /* the most columns of a row that are read */
 
 /* Columns of the tables. */
 enum {
@@ -77,7 +77,8 @@ static bool times_is_text(const struct times_column *c, const char *s)
 }
 
 /* Splits a record, of which `len` bytes are here. `at` of a column that is not
- * among them is NULL; returns false if that is one of those to META_VALUE. */
+ * among these bytes is NULL; returns false if one of the columns up to
+ * META_VALUE is missing. */
 static bool times_record(const unsigned char *p, size_t len,
 			 struct times_column c[COLUMNS])
 {
@@ -232,8 +233,8 @@ static bool times_take_meta(struct times_file *f, const struct times_column *c)
 	return false;
 }
 
-/* Checks the header: a finished database of this version, with our pages and
- * no journal of its own kind. */
+/* Returns whether the header is that of a finished database of this version,
+ * with our page size and no other kind of journal. */
 static bool times_head(struct times_file *f)
 {
 	unsigned char head[HEAD_SIZE];
@@ -495,8 +496,8 @@ const char *merge_only(const struct merge *m)
 	return path;
 }
 
-/* Databases with more captures first: a capture that is aligned with others is
- * taken from there. */
+/* Sorts databases with more captures first: a capture that is aligned with
+ * others is taken from there. */
 static int merge_compare_size(const void *pa, const void *pb)
 {
 	const struct merge_input *a = *(const struct merge_input *const *)pa;
@@ -593,7 +594,7 @@ static int64_t merge_event_or(const struct int_row *e, enum merge_event_value i,
 	return e->known >> i & 1 ? e->v[i] : none;
 }
 
-/* Reads the next event of a part that is kept. Returns 1, 0 at the end, -1 and
+/* Reads the next event to keep of a part. Returns 1, 0 at the end, -1 and
  * *err. */
 static int merge_next_event(struct merge_part *p, struct err *err)
 {
@@ -607,7 +608,7 @@ static int merge_next_event(struct merge_part *p, struct err *err)
 		int64_t t = merge_event_or(e, MERGE_EVENT_TIME, INT64_MIN);
 
 		if (type < 1 || (uint64_t)type >= p->n_type || !p->rank[type])
-			continue; /* of a capture that is left out */
+			continue; /* its capture is left out */
 		/* an event without a time stays where it is */
 		if (t > p->time)
 			p->time = t;
@@ -616,7 +617,7 @@ static int merge_next_event(struct merge_part *p, struct err *err)
 	}
 }
 
-/* What the values of an event refer to. */
+/* The kinds of rows that the values of an event refer to. */
 static const enum merge_kind event_refs[MERGE_EVENT_VALUES] = {
 	[MERGE_EVENT_THREAD] = MERGE_THREAD, [MERGE_EVENT_COMM] = MERGE_COMM,
 	[MERGE_EVENT_TYPE] = MERGE_TYPE,     [MERGE_EVENT_KRAW] = MERGE_RAW,
@@ -647,7 +648,7 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 			if (ret < 0)
 				return -1;
 			if (!ret) {
-				/* another step would begin anew */
+				/* another step would restart the statement */
 				p->payload = INT64_MAX;
 				break;
 			}
@@ -669,7 +670,7 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 
 	if (!b)
 		return -1;
-	/* Note that event `from` of a part is event `to` of the result. */
+	/* note that event `from` of a part is event `to` of the result */
 	uint32_t from = (uint32_t)id;
 	uint32_t to = (uint32_t)++w->events;
 	struct merge_run *r = p->n_run ? &p->run[p->n_run - 1] : NULL;

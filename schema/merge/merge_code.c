@@ -1,10 +1,10 @@
-/* merge_code.c - images, frames, stacks and symbols of databases that are
- * merged, each stored once.
+/* merge_code.c - stores images, frames, stacks and symbols of merged databases,
+ * each once.
  *
- * An image is known by its kind, path and build-id; without a build-id, by all
- * that is known of it and by host and kernel. The name of a frame, the file of
- * an image and the check of a call are taken from the first database that
- * knows most: those of frames are written in the end, when all have been
+ * An image is identified by its kind, path and build-id; without a build-id, by
+ * all its facts and by host and kernel. The name of a frame, the file of an
+ * image and the check of a call are taken from the first database with the most
+ * information: those of frames are written at the end, when all have been
  * read. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,9 @@
 struct code_row { /* an image or a frame: its values, in columns of the table */
 	struct value *v;
 	uint32_t owner; /* number of the part that has named it */
-	int64_t from;	/* and its id there: of several, only one gives code */
-	uint8_t known;	/* how much was known */
+	int64_t from;	/* and its id there: of several parts, only one provides
+			   the code */
+	uint8_t known;	/* how much this part knew */
 };
 
 struct code_list {
@@ -51,12 +52,12 @@ struct code_node {
 struct merge_code {
 	struct arena text;
 	unsigned int image_table, frame_table;
-	uint32_t part; /* number of the part that is read */
+	uint32_t part; /* number of the current part */
 	struct intern images, symbols, frames, raws, sections;
 	struct code_list image, frame;
 	struct code_node *stack;
 	size_t n_stack, cap_stack;
-	uint64_t paths;		/* rows of stack_path that the part may have */
+	uint64_t paths; /* the most rows of stack_path that the part may have */
 	struct table stacks;	/* by parent and frame */
 	struct code_site *site; /* by frame id */
 	size_t n_site, cap_site;
@@ -109,7 +110,7 @@ struct code_key {
 };
 
 /* Adds a value, with its kind and length, so that keys are equal only if all
- * their values are. Of longer texts the hash stands for the rest. */
+ * their values are. For a longer text, its hash replaces the rest. */
 static void merge_code_key_add(struct code_key *k, const struct value *v)
 {
 	size_t len = v->kind == VALUE_INT ? sizeof(v->num) : v->len;
@@ -133,8 +134,7 @@ static void merge_code_key_add(struct code_key *k, const struct value *v)
 	k->n += len;
 }
 
-/* Stores the values of a row, if it is new or more is known of it than before.
- */
+/* Stores the values of a row, if it is new or this part knows more. */
 static void merge_code_list_take(struct merge_code *c, struct code_list *l,
 				 uint32_t id, const struct value *v, size_t n,
 				 uint8_t known)
@@ -164,8 +164,8 @@ static void merge_code_list_take(struct merge_code *c, struct code_list *l,
 	row->known = known;
 }
 
-/* What is known of an image's file: names, names of a file that may be another
- * one, or why there are none. */
+/* Returns how much is known of an image's file: names, names of a file that may
+ * be another one, or why there are none. */
 static uint8_t merge_code_image_known(const struct value *status)
 {
 	if (status->kind != VALUE_TEXT || !*status->text)
@@ -250,8 +250,8 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
 	return merge_part_map(p, MERGE_FRAME, v[MERGE_FRAMES_ID].num, id, err);
 }
 
-/* Bytes that a row of stack_path has in a database at least: a pointer to its
- * cell, a length, and the record's header. */
+/* The fewest bytes of a row of stack_path in a database: a pointer to its cell,
+ * a length, and the record's header. */
 #define PATH_BYTES 7
 
 static int merge_code_take_stack(struct merge *m, struct merge_part *p,
@@ -308,7 +308,7 @@ static int merge_code_take_raw(struct merge *m, struct merge_part *p,
 {
 	struct merge_code *c = m->code;
 	const struct value *addrs = &v[MERGE_RAWS_ADDRS];
-	/* no two lists were ever seen with the same 128 bits */
+	/* no two lists are ever expected to have the same 128 bits */
 	const struct {
 		uint64_t hash[2];
 		uint32_t stack, note;
@@ -335,7 +335,7 @@ static bool merge_code_owns(const struct merge_code *c,
 	       l->row[id - 1].from == from;
 }
 
-/* Inlined functions of frames that this part has named. */
+/* Takes inlined functions of frames that this part has named. */
 static int merge_code_take_inlined(struct merge *m, struct merge_part *p UNUSED,
 				   const struct rows *r, struct value *v,
 				   struct err *err UNUSED)
@@ -344,7 +344,7 @@ static int merge_code_take_inlined(struct merge *m, struct merge_part *p UNUSED,
 			       rows_int(r, MERGE_ID));
 }
 
-/* Segments and sections of images whose file this part has named. */
+/* Takes segments and sections of images whose file this part has named. */
 static int merge_code_take_file(struct merge *m, struct merge_part *p UNUSED,
 				const struct rows *r, struct value *v,
 				struct err *err UNUSED)
@@ -353,7 +353,7 @@ static int merge_code_take_file(struct merge *m, struct merge_part *p UNUSED,
 			       rows_int(r, MERGE_ID));
 }
 
-/* Jitted code, which does not need a name, of images that this part was the
+/* Takes jitted code, which needs no name, of images that this part was the
  * first to have. */
 static int merge_code_take_jit(struct merge *m, struct merge_part *p UNUSED,
 			       const struct rows *r, struct value *v,
@@ -389,9 +389,9 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p UNUSED,
 	return 0;
 }
 
-/* A part in which a stack ends in the frame knows more of it than one in which
- * none does: where a thread begins has the smallest numbers, that the function
- * has no frame pointer, which is asked in both, the largest but one. */
+/* Takes why stacks end in a frame. A part in which a stack ends there knows
+ * more than one in which none does: a thread's begin has the smallest numbers,
+ * and "no frame pointer", which is checked in both, the largest but one. */
 static int merge_code_take_end(struct merge *m, struct merge_part *p UNUSED,
 			       const struct rows *r, struct value *v,
 			       struct err *err UNUSED)
@@ -436,8 +436,8 @@ static int merge_code_take_link(struct merge *m, struct merge_part *p UNUSED,
 }
 
 /* Images come before their symbols and frames, frames before stacks, and these
- * before lists of addresses. The first part that counted the functions of a
- * file has them. */
+ * before lists of addresses. The counts of a file's functions are taken from
+ * the first part that has them. */
 static const struct merge_copy code_tables[] = {
 	{ "merge_images", .take = merge_code_take_image },
 	{ "merge_symbols", .table = T_SYMBOL, .take = merge_code_take_symbol,

@@ -1,4 +1,4 @@
-/* merge_copy.c - rows of a database that is merged, with their new ids. */
+/* merge_copy.c - copies rows of a merged database, with their new ids. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -46,13 +46,14 @@ uint32_t merge_part_event(const struct merge_part *p, int64_t event)
 		       : 0;
 }
 
-/* Without the row that it refers to, a row is left out. */
+/* The row is left out if the row that it refers to is. */
 #define MUST 0x80
-/* Of a smaller file, to find the pages of a table takes longer than to read it
+/* In a smaller file, finding the pages of a table takes longer than reading it
  * by SQLite. */
 #define LARGE ((uint64_t)1 << 20)
 
-/* Returns what a column of a query refers to, with MUST or not. */
+/* Returns the kind of row that a column of a query refers to, perhaps with
+ * MUST. */
 static uint8_t merge_ref(const struct merge_copy *c, const struct rows *r,
 			 size_t i)
 {

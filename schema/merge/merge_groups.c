@@ -1,4 +1,4 @@
-/* merge_groups.c - the sums of samples of databases that are merged. */
+/* merge_groups.c - adds up the sums of samples of merged databases. */
 #include <stdlib.h>
 
 #include "schema/columns.h"

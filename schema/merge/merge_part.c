@@ -1,5 +1,5 @@
-/* merge_part.c - a database that is merged: its rows get new ids and are
- * copied. */
+/* merge_part.c - reads a database that is merged: gives its rows new ids, and
+ * copies them. */
 
 #include "schema/columns.h"
 #include "schema/merge/merging.h"
@@ -9,7 +9,7 @@
 #include "stitch/base/mem.h"
 
 /* Gives new ids to the rows of a query, which are (id, reference). A row is
- * left out if what it refers to is. */
+ * left out if the row that it refers to is. */
 static int merge_number(struct merge *m, struct merge_part *p,
 			enum merge_kind kind, const char *query,
 			enum merge_kind of, struct err *err)
@@ -28,8 +28,8 @@ static int merge_number(struct merge *m, struct merge_part *p,
 	return rows_end(r, err);
 }
 
-/* Writes under which name a capture is known to later merges, and where its
- * kernel was, for merge_boots. */
+/* Writes the identity of a capture for later merges, and where its kernel was,
+ * for merge_boots. */
 static int merge_put_known(struct merge *m, const struct merge_part *p,
 			   struct err *err)
 {
@@ -77,8 +77,8 @@ static int merge_take_comm(struct merge *m, struct merge_part *p UNUSED,
 	return 1;
 }
 
-/* Mappings of the kernel are those of all captures of a boot: equal ones are
- * stored once. */
+/* Returns whether a mapping is new. Mappings of the kernel are shared by all
+ * captures of a boot: equal ones are stored once. */
 static bool merge_is_new_mapping(struct merge *m, const struct value *v)
 {
 	int64_t key[MERGE_MAPPINGS_T1];
@@ -104,7 +104,7 @@ static int merge_take_mapping(struct merge *m, struct merge_part *p UNUSED,
 	return 1;
 }
 
-/* Processes before the images of their anonymous memory. */
+/* Processes come before the images of their anonymous memory. */
 static const struct merge_copy merge_tasks[] = {
 	{ "merge_captures", .kind = MERGE_CAPTURE, .put = "merge_put_capture" },
 	{ "merge_meta", .put = "put_meta" },
@@ -117,7 +117,7 @@ static const struct merge_copy merge_tasks[] = {
 	  .take = merge_take_comm, .many = true },
 };
 
-/* Behind images. */
+/* These come after images. */
 static const struct merge_copy merge_mappings = { "merge_mappings",
 						  .table = T_MAPPING,
 						  .take = merge_take_mapping,
@@ -215,7 +215,8 @@ static int merge_take_copy(struct merge *m, struct merge_part *p UNUSED,
 	return 1;
 }
 
-/* Notes that belong to no capture are written once. */
+/* Returns whether a note is new: notes that belong to no capture are written
+ * once. */
 static int merge_take_damage(struct merge *m, struct merge_part *p UNUSED,
 			     const struct rows *r, struct value *v,
 			     struct err *err UNUSED)
@@ -230,7 +231,7 @@ static int merge_take_damage(struct merge *m, struct merge_part *p UNUSED,
 				     rows_text(r, MERGE_DAMAGE_DETAIL))) == n;
 }
 
-/* What refers to events, and losses. */
+/* Losses, and rows that refer to events. */
 static const struct merge_copy merge_tables[] = {
 	{ "merge_losses", .table = T_LOSS, .kind = MERGE_LOSS },
 	{ "merge_ordering", .table = T_ORDERING },
@@ -307,7 +308,7 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	return rows_end(r, err);
 }
 
-/* Tells a type the name that its table has now. */
+/* Renames a type to the name that its table has now. */
 static int merge_fields_rename(struct merge *m, struct merge_part *p UNUSED,
 			       const struct rows *r, struct value *v,
 			       struct err *err)

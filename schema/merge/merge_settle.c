@@ -1,25 +1,25 @@
-/* merge_settle.c - requests that waited when their capture ended get the chain
- * that the next capture has, and those that were made after their chain get the
- * one that the capture before has. In the pieces of a stream that was cut: why
- * the stack of other requests never came, and who asked for other stacks.
+/* merge_settle.c - joins requests that waited when their capture ended with the
+ * chain in the next capture, and those made after their chain with the one in
+ * the previous capture. In the pieces of a stream that was cut, finds out why
+ * the stack of other requests never came, and what requested other stacks.
  *
- * A piece ends before it is known what became of the requests that wait in it,
- * and a loss is reported by a later record of its ring, so that a request that
- * nothing explains may be explained by the next piece. If the databases have
- * the pieces that follow without a gap (meta cut_before, cut_behind), the next
- * cookie of the thread, its end and the losses are in them, and
- * join.h judges as it does for a capture in one piece. The verdict is
- * marked (VERDICT_MERGED): a later merge, which may have more pieces, begins
- * with the request as it was. That nothing explains a request is said only if
- * no piece that is not there could report a loss before its end.
+ * A piece ends before the end of the requests that wait in it is known, and a
+ * loss is reported by a later record of its ring, so a request that nothing
+ * explains may be explained by the next piece. If the databases have the pieces
+ * that follow without a gap (meta cut_before, cut_behind), the next cookie of
+ * the thread, its end and the losses are in them, and join.h judges as it does
+ * for a capture in one piece. The verdict is marked (VERDICT_MERGED): a later
+ * merge, which may have more pieces, starts from the original request. A
+ * request is called unexplained only if no missing piece could report a loss
+ * before its end.
  *
- * That another session asked for a chain is proved by several of them, of which
- * a piece may have one; a chain whose samples say that their cookie is missing
- * may have these in the piece before. All chains without a request are judged
+ * That another session requested a chain is proved by several chains, of which
+ * a piece may have one; a chain whose samples have lost their cookie may have
+ * these samples in the previous piece. All chains without a request are judged
  * again, each time.
  *
- * Not judged, so that they stay pending_end, are requests of streams that are
- * not perf's, that overwrite their rings, that were aligned with others or that
+ * Not judged, and so left pending_end, are requests of streams that are not
+ * perf's, that overwrite their rings, that were aligned with others or that
  * have no chain at all, and those of processes that unwind themselves. */
 #include "schema/columns.h"
 #include "schema/lives.h"
@@ -35,10 +35,10 @@
 #include "stitch/source.h"
 #include "stitch/verdict.h"
 
-/* ---- new verdicts into the rows of requests, their chains, and the groups of
- * their samples */
+/* ---- writes new verdicts into the rows of requests, their chains, and the
+ * groups of their samples */
 
-/* Sets the part of a group that the verdict tells. */
+/* Sets the user part of a group by the verdict. */
 static void verdicts_set_user(struct merge_group *g, int64_t verdict,
 			      int64_t user, bool after_exec)
 {
@@ -48,7 +48,8 @@ static void verdicts_set_user(struct merge_group *g, int64_t verdict,
 		merge_group_join(g, (uint32_t)user, after_exec);
 }
 
-/* Gives requests the verdicts of table new_verdict, and empties it. */
+/* Writes the verdicts in table new_verdict to their requests, and empties the
+ * table. */
 static int merge_apply(struct merge *m, struct err *err)
 {
 	struct rows *r =
@@ -93,7 +94,7 @@ static int merge_apply(struct merge *m, struct err *err)
 		merge_groups_add(m->groups, &g, weight, 1);
 		rc = tables_run(m->out, request, v, ARRAY_SIZE(v), err);
 		if (!rc && id) {
-			/* Gives its chain another request. */
+			/* give the chain its new request */
 			uint32_t number = (uint32_t)id;
 			struct writing *w = m->out->w;
 
@@ -114,7 +115,7 @@ static int merge_apply(struct merge *m, struct err *err)
 		  : maker_exec(m->out, store_sql("merge_verdicts_clear"), err);
 }
 
-/* What settle_halves tells. */
+/* The kinds of rows of settle_halves. */
 enum settle_what {
 	SETTLE_BEGIN,
 	SETTLE_REQUEST,
@@ -128,15 +129,15 @@ enum settle_what {
 struct settle {
 	struct merge *m;
 	sqlite3_stmt *put, *put_chain;
-	/* of the line; its captures are source 0 */
+	/* The current line; its captures are source 0. */
 	int64_t line;
 	struct losses *losses;
-	struct join *join; /* NULL: nothing of the line is judged */
+	struct join *join; /* NULL: no request of the line is judged */
 	struct fact_queue facts;
-	int64_t known; /* losses before are known; TIME_NONE: all of them */
-	/* of the thread */
+	int64_t known; /* losses before this time are known; TIME_NONE: all */
+	/* The current thread: */
 	int64_t tid, life;
-	uint32_t thread; /* a number of its own */
+	uint32_t thread; /* a number for its life */
 	struct join_task task;
 };
 
@@ -196,7 +197,7 @@ static int settle_put(struct settle *s, const struct fact_request *r,
 	bool open = s->known != TIME_NONE &&
 		    (r->until == TIME_NONE || r->until > s->known);
 
-	/* a piece that is not there may report the loss */
+	/* a missing piece may report the loss */
 	if (!r->event || r->verdict == REQ_MATCHED || r->verdict == REQ_EMPTY ||
 	    (r->verdict == REQ_UNEXPLAINED && open))
 		return 0;
@@ -206,7 +207,8 @@ static int settle_put(struct settle *s, const struct fact_request *r,
 			  VALUE_ID(r->loss), VALUE_OF(VERDICT_MERGED));
 }
 
-/* A loss that a piece tells which is not there may have had the sample. */
+/* Writes the verdict of a chain. If a missing piece could report a loss, that
+ * loss may have had the sample: then none is written. */
 static int settle_put_chain(struct settle *s, const struct fact_chain *c,
 			    struct err *err)
 {
@@ -219,7 +221,7 @@ static int settle_put_chain(struct settle *s, const struct fact_chain *c,
 			  VALUE_OF(c->flags & VERDICT_CONFLICT));
 }
 
-/* Takes the requests and chains that are judged. */
+/* Writes the verdicts of requests and chains that are judged. */
 static int settle_take_facts(struct settle *s, struct err *err)
 {
 	const struct fact *f;
@@ -240,7 +242,7 @@ static int settle_end_line(struct settle *s, struct err *err)
 	return settle_take_facts(s, err);
 }
 
-/* Reads what is known of a line, and its losses. */
+/* Reads the facts about a line, and its losses. */
 static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 {
 	struct rows *r =
@@ -324,7 +326,8 @@ static int settle_judge(struct merge *m, struct err *err)
 		int64_t tid = rows_int(r, SETTLE_HALVES_TID);
 		int64_t life = rows_int(r, SETTLE_HALVES_LIFE);
 
-		/* its EXIT was lost if it has not ended when another begins */
+		/* its EXIT was lost if it has not ended when another thread
+		 * with its id begins */
 		if (line == s.line && tid == s.tid && life != s.life &&
 		    rows_int(r, SETTLE_HALVES_WHAT) == SETTLE_BEGIN)
 			settle_end_thread(&s, JOIN_REUSED,
@@ -356,8 +359,8 @@ static int settle_judge(struct merge *m, struct err *err)
 	return rc;
 }
 
-/* Opens again what an earlier merge joined or settled: the result depends on
- * the captures alone, not on the order in which they were merged. */
+/* Reopens what an earlier merge joined or settled, so that the result depends
+ * on the captures only, not on the order of merges. */
 static int merge_settle_open(struct merge *m, struct err *err)
 {
 	int64_t merged, joined, events;
@@ -377,7 +380,7 @@ static int merge_settle_open(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Adds the silent losses that show between pieces. */
+/* Adds the unreported losses that show between pieces. */
 static int settle_switches(struct merge *m, struct err *err)
 {
 	struct rows *r =
@@ -401,8 +404,8 @@ static int settle_switches(struct merge *m, struct err *err)
 	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
-/* Judges the requests that wait in pieces of a stream, and finds where their
- * records are missing: since when, and between them. */
+/* Judges the requests that wait in pieces of a stream, and finds where records
+ * are missing: since when, and between pieces. */
 static int settle_pieces(struct merge *m, struct err *err)
 {
 	int64_t waits, lossy;
@@ -434,14 +437,14 @@ static int merge_settle(struct merge *m, struct err *err)
 
 /* ---- requests whose chain is in another capture
  *
- * A cookie is the CPU and a counter since the boot, so that of two captures of
- * one boot (see merge_boots) the same cookie of the same thread id is the same
- * stay in the kernel, if the chain is the later one, or is less than a second
- * earlier, in which no counter wraps. For the same reason a counter that
- * another such capture has is not missing, and a request that an earlier
- * capture has was the first of its cookie. */
+ * A cookie is the CPU and a counter since the boot, so in two captures of one
+ * boot (see merge_boots) the same cookie of the same thread id is the same stay
+ * in the kernel, if the chain is later, or less than a second earlier, in which
+ * no counter wraps. For the same reason a counter that another such capture has
+ * is not missing, and a request in an earlier capture was the first of its
+ * cookie. */
 
-/* Joins each request that waits with the chain that another capture has. */
+/* Joins each waiting request with the chain that another capture has. */
 static int join_open(struct merge *m, struct err *err)
 {
 	return maker_exec(m->out, store_sql("merge_join_begin"), err) ||

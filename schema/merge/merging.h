@@ -1,9 +1,9 @@
-/* merging.h - what the files of schema/merge know of databases being merged,
- * and what they call of each other.
+/* merging.h - what the files of schema/merge share: the state of databases
+ * being merged, and functions that they call of each other.
  *
- * A part is a database that is open for reading. It has an array for each kind
- * of row that others refer to, from its id there to the id in the result; 0 is
- * a row that was left out. */
+ * A part is a database that is open for reading. For each kind of row that
+ * others refer to it has an array from its id there to the id in the result; 0
+ * is a row that was left out. */
 #pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ struct merge_map {
 	size_t n, cap;
 };
 
-/* A capture of an input: key is its place in merge.keys. */
+/* A capture of an input: key is its index in merge.keys. */
 struct merge_capture {
 	uint32_t id; /* in its database */
 	uint32_t key;
@@ -53,8 +53,8 @@ struct merge_capture {
 /* A database to be merged. */
 struct merge_input {
 	char *path;
-	char *place; /* host and kernel of its first capture: a file without a
-		      * build-id is the same one only there */
+	char *place; /* host and kernel of its first capture: only there is a
+			file without a build-id the same */
 	struct merge_capture *capture;
 	size_t n_capture, cap_capture;
 	uint32_t rank;	     /* number of the first one in the result */
@@ -91,7 +91,7 @@ struct merge_part {
 	struct merge_input *in;
 	struct store *db;
 	struct merge_map map[MERGE_KINDS];
-	uint32_t *rank;	 /* by event_type.id: the capture's new id */
+	uint32_t *rank;	 /* by event_type.id: the new id of its capture */
 	bool *is_sample; /* and whether events of the type have stacks */
 	size_t n_type;
 	struct merge_run *run;
@@ -99,7 +99,7 @@ struct merge_part {
 	/* the next event */
 	struct rows *events;
 	struct int_row event;  /* by enum merge_event_value */
-	int64_t time;	       /* that it is sorted by */
+	int64_t time;	       /* the time by which it is sorted */
 	uint32_t at;	       /* capture.id of the result */
 	struct rows *payloads; /* in the order of their ids */
 	int64_t payload;       /* id of the last one read */
@@ -113,7 +113,7 @@ struct merge {
 	size_t n_capture;     /* captures of the result */
 	struct intern notes;  /* notes of no capture that were written */
 	struct intern kernel; /* mappings of the kernel, by content */
-	uint32_t last[MERGE_KINDS]; /* the highest ids of the result */
+	uint32_t last[MERGE_KINDS]; /* the highest ids in the result */
 	uint32_t mappings;
 	struct maker *out; /* the result */
 	struct merge_code *code;
@@ -128,32 +128,35 @@ struct merge {
 #define MERGE_REFERENCE 1
 #define MERGE_COLUMNS_MAX 32
 
-/* Looks at a row before it is written; v[] has its values, with new ids, and
- * may be changed. Returns 1, 0 if the row is left out, or -1 and *err. */
+/* Called for a row before it is written; v[] has its values, with new ids, and
+ * may be changed. Returns 1, 0 if the row is to be left out, or -1 and *err. */
 typedef int merge_row_fn(struct merge *m, struct merge_part *p,
 			 const struct rows *r, struct value *v,
 			 struct err *err);
 
 /* How a table is copied. The columns of the query are those of its row in the
- * result. One with the name of a reference (merge_copy.c) has an id of the
- * part, which is replaced by the new id: by NULL if what it refers to was left
- * out. If that is the first column, or the row cannot be without it, the row is
- * left out too. */
+ * result. A column with the name of a reference (merge_copy.c) has an id of the
+ * part, which is replaced by the new id, or by NULL if the row that it refers
+ * to was left out. If that is the first column, or the row must have it, the
+ * row is left out too. */
 struct merge_copy {
 	const char *query;
 	unsigned int table;   /* in store.table of the result */
-	enum merge_kind kind; /* that column "id" is of; MERGE_NONE: it stays */
-	merge_row_fn *take;   /* NULL: all rows are written as they are */
-	const char *put;      /* a statement that writes them; NULL: in bulk */
-	bool many; /* of the table's own columns, the first is its key */
+	enum merge_kind kind; /* the kind of row that column "id" numbers;
+				 MERGE_NONE: the id stays */
+	merge_row_fn *take;   /* NULL: all rows are written unchanged */
+	const char *put;      /* a query that writes the rows; NULL: in bulk */
+	bool many; /* large: read by pages, as its columns are plain and the
+		      first is the key */
 };
 
 /* ---- merge_copy.c */
 
-/* Returns the new id of a row, 0 if it was left out or is none. */
+/* Returns the new id of a row, or 0 if it was left out or does not exist. */
 uint32_t merge_map_get(const struct merge_map *map, int64_t id);
 void merge_map_put(struct merge_map *map, int64_t id, uint32_t to);
-/* The same for a row of a part, whose ids must follow each other. */
+/* Stores the new id of a row of a part, whose ids must follow each other.
+ * Returns 0, or -1 and *err. */
 int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,
 		   uint32_t to, struct err *err);
 /* Returns the new id of an event, 0 if it was left out. */
@@ -175,7 +178,7 @@ void merge_part_close(struct merge_part *p);
  * are in memory until merge_code_write(). */
 struct merge_code *merge_code_new(struct maker *out);
 void merge_code_free(struct merge_code *c);
-/* Takes over those of a part, and fills its maps. */
+/* Takes the code of a part, and fills its maps. Returns 0, or -1 and *err. */
 int merge_code_take(struct merge *m, struct merge_part *p, struct err *err);
 int merge_code_write(struct merge *m, struct err *err);
 
@@ -187,9 +190,9 @@ struct merge_group {
 };
 struct merge_groups *merge_groups_new(void);
 void merge_groups_free(struct merge_groups *g);
-/* Tells the name of a comm of the result. */
+/* Sets the name of a comm of the result. */
 void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name);
-/* The group of samples without their user stack becomes that of those with it;
+/* Changes a group of samples without user stack into that of samples with it;
  * after_exec: the stack is of the program after an exec. */
 void merge_group_join(struct merge_group *g, uint32_t user, bool after_exec);
 /* Returns the mark of samples without a user stack. */
@@ -197,7 +200,7 @@ static inline int32_t merge_group_mark(int64_t verdict)
 {
 	return (int32_t)(0 - (uint32_t)verdict);
 }
-/* Takes one sample away. */
+/* Removes one sample from its group. */
 void merge_groups_leave(struct merge_groups *g, const struct merge_group *key,
 			int64_t weight);
 /* Adds n samples; n may be negative. */
@@ -207,5 +210,6 @@ int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err);
 int merge_groups_write(struct merge *m, struct err *err);
 
 /* ---- merge_settle.c: requests whose chain is in another capture, or in no
- * piece of their stream. Called when all rows are there but the groups. */
+ * piece of their stream. Call it when all rows but those of groups are
+ * written. */
 int merge_join(struct merge *m, struct err *err);

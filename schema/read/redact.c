@@ -1,4 +1,5 @@
-/* redact.c - a copy of a database without the words that identify its origin.
+/* redact.c - makes a copy of a database without the words that identify its
+ * origin.
  *
  * redact_columns[] has the rule for each column; a test compares that table
  * with the schema, so that no new column is forgotten. Columns of ev_ tables
@@ -18,7 +19,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
 
-/* The image of a row. */
+/* The image that a row belongs to. */
 #define OWN "image"
 #define OF_FRAME "(SELECT f.image FROM frame f WHERE f.id = frame)"
 
@@ -81,7 +82,7 @@ const struct redact_column redact_columns[] = {
 	{ "damage", "kind", REDACT_KEEP, NULL },
 	{ "damage", "what", REDACT_KEEP, NULL },
 	{ "damage", "detail", REDACT_GONE, NULL },
-	/* last */
+	/* last, as other rules need the path */
 	{ "image", "path", REDACT_PATH, "id" },
 	{ NULL, NULL, REDACT_KEEP, NULL },
 };
@@ -92,8 +93,9 @@ const struct redact_column redact_columns[] = {
 struct redact {
 	struct maker *mk;
 	const struct redact_opts *o;
-	struct intern words; /* that were replaced, each after its prefix */
-	uint32_t *number;    /* by word; each prefix has its own numbers */
+	struct intern
+		words;	  /* texts that were replaced, each after its prefix */
+	uint32_t *number; /* by word; each prefix has its own numbers */
 	size_t n_number, cap_number;
 	uint32_t last[256]; /* by prefix */
 	struct redact_counts counts;
@@ -117,10 +119,10 @@ static uint32_t redact_number(struct redact *rd, char prefix, const char *text,
 	return rd->number[id];
 }
 
-/* Returns true for the kernel's and perf's own names of mappings that are no
- * files: see user_kind() of stitch/tasks/resolve.c. A process chooses what is
- * in [anon:NAME] (prctl(2), PR_SET_VMA_ANON_NAME), so only whole names count.
- */
+/* Returns true for the kernel's and perf's own names of mappings that are not
+ * files: see user_kind() of stitch/tasks/resolve.c. A process chooses the text
+ * in [anon:NAME] (prctl(2), PR_SET_VMA_ANON_NAME), so only whole names
+ * count. */
 static bool redact_is_special(const char *path)
 {
 	static const char *const word[] = {
@@ -145,7 +147,7 @@ static bool redact_is_special(const char *path)
 		"/dev/zero (deleted)",
 		"/anon_hugepage",
 		"/anon_hugepage (deleted)",
-		/* ours */
+		/* backstitch's own */
 		"[unknown]",
 		"[unnamed file]",
 		"[guest kernel]",

@@ -1,5 +1,5 @@
-/* redact.h - a copy of a database to give away: complete, or without the words
- * that identify its origin. */
+/* redact.h - makes a copy of a database to give away: complete, or without the
+ * words that identify its origin. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -14,14 +14,15 @@ struct redact_opts {
 	size_t n_keep;
 };
 
-/* What was replaced, for a message to the user. */
+/* How much was replaced, for a message to the user. */
 struct redact_counts {
 	uint64_t words;	 /* distinct paths, names and texts */
 	uint64_t values; /* values replaced by these words */
 };
 
-/* Writes a compact copy to a new file; db may be a temporary database. Returns
- * 0, or -1 and *err, which calls the file `name`, also if it exists. */
+/* Writes a compact copy to a new file, which must not exist; db may be a
+ * temporary database. Returns 0, or -1 and *err, which names the file
+ * `name`. */
 int store_copy(struct store *db, const char *path, const char *name,
 	       struct err *err);
 
@@ -29,8 +30,8 @@ int store_copy(struct store *db, const char *path, const char *name,
  * captures is replaced by a word like "d3/f17" or "comm-2": equal texts by
  * equal words, numbered in the order in which they appear, so that equal
  * databases stay equal. Build-ids, hashes of paths, payloads and bytes of code
- * are removed. Numbers stay: times, addresses, ids. The old texts are in no
- * part of the file any more. Returns 0, or -1 and *err, which calls the file
+ * are removed. Numbers stay: times, addresses, ids. No part of the file has the
+ * old texts any more. Returns 0, or -1 and *err, which names the file
  * `name`. */
 int store_redact(const char *path, const char *name,
 		 const struct redact_opts *o, struct redact_counts *counts,

@@ -10,8 +10,8 @@
 #include "stitch/source.h"
 #include "stitch/record.h"
 
-/* Most kinds of records of a capture that get an event type of their own; a
- * usual capture has a dozen. */
+/* The most kinds of records of a capture that get separate event types; a usual
+ * capture has a dozen. */
 #define MARKS_MAX 200
 
 struct capture_map *capture_new_map(struct maker *mk, unsigned int index)

@@ -1,6 +1,6 @@
-/* deferral.c - how long requests waited for their user stack, added up once
- * for the percentiles of info and check: sorting a million requests for them
- * takes three seconds. */
+/* deferral.c - adds up how long requests waited for their user stack, for the
+ * percentiles of info and check: sorting a million requests for them takes
+ * three seconds. */
 
 #include "schema/columns.h"
 #include "schema/db/rows.h"
@@ -14,7 +14,7 @@
 /* Times below 2^6 ns are exact, larger ones keep 6 bits. */
 #define BITS 6
 
-/* Requests of an event on a CPU that waited about as long. */
+/* Requests of an event on a CPU that waited about equally long. */
 struct deferral_sum {
 	uint32_t type;
 	int32_t cpu; /* -1: not recorded */

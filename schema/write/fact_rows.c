@@ -1,4 +1,4 @@
-/* fact_rows.c - facts become rows. */
+/* fact_rows.c - makes rows of facts. */
 #include <inttypes.h>
 
 #include "schema/write/capture.h"
@@ -11,11 +11,11 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 
-/* Programs make the same system calls again and again: of a million payloads of
- * a compiler and its shell four fifths are equal to one of the last ten
- * thousand contents. Bytes are compared, not only hashes. The memory does not
- * grow: a payload takes the slot of another one, which is stored again when it
- * comes back. */
+/* Payloads repeat, as programs make the same system calls again and again: of a
+ * million payloads of a compiler and its shell four fifths equal one of the
+ * last ten thousand contents. Bytes are compared, not only hashes. Memory does
+ * not grow: a payload takes the slot of another one, which is stored again when
+ * it comes back. */
 
 /* Twice as many slots make the rows of those payloads 4 % fewer. */
 #define SLOTS 16384
@@ -97,7 +97,7 @@ int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 	return 0;
 }
 
-/* A larger weight is no count of anything (as ns it is 104 days), and makes
+/* A larger weight is not a count of anything (104 days in ns), and could make
  * SQL's sum() overflow, which fails the whole statement. */
 #define WEIGHT_MAX ((uint64_t)1 << 53)
 
@@ -125,8 +125,8 @@ static int fact_put_extras(struct maker *mk, uint32_t event,
 	return 0;
 }
 
-/* Stores the payload of an event, if it has one that no ev_ table gets, and its
- * id or 0 in *id. */
+/* Stores the payload of an event if it has one that no ev_ table gets. Sets *id
+ * to the row's id or 0. */
 static int fact_put_payload(struct maker *mk, const struct capture_map *c,
 			    const struct fact_event *e, uint32_t *id,
 			    struct err *err)
@@ -160,8 +160,8 @@ static uint32_t fact_type_id(struct maker *mk, struct capture_map *c,
 	return capture_type(mk, e->source, e->type, err);
 }
 
-/* Returns true and adds it up if the weight of an event can be a number of
- * SQL's. */
+/* Returns whether the weight of an event fits a number of SQL, and adds it
+ * up. */
 static bool fact_weighs(struct writing *w, struct capture_map *c,
 			const struct fact_event *e, uint32_t type)
 {

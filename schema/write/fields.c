@@ -1,4 +1,4 @@
-/* fields.c - the fields of events as columns: tables ev_<system>_<name>.
+/* fields.c - stores the fields of events as columns: tables ev_<system>_<name>.
  *
  * This is the only place where names from captures become SQL text.
  * column_name_fold() leaves only [a-z0-9_] of them, a suffix makes them unique,
@@ -13,7 +13,8 @@
 #include "stitch/source.h"
 
 #define TABLES_MAX 2000
-/* In all tables: SQLite takes some 400 bytes of memory for a column. */
+/* The most columns in all tables: SQLite takes some 400 bytes of memory for
+ * each. */
 #define COLUMNS_MAX 20000
 #define TREES_MAX 256
 
@@ -157,8 +158,9 @@ static struct ev_map *fields_map(struct fields *fs, unsigned int source,
 	return mem_at(s->map, s->n, s->cap, event);
 }
 
-/* Not a part of store_wants_fields(), which is asked several times for each
- * event and would save and restore all the registers that this one needs. */
+/* Decides whether an event's fields are wanted. Not a part of
+ * store_wants_fields(), which is called several times for each event and would
+ * save and restore all the registers that this function needs. */
 static __attribute__((noinline)) bool
 fields_ask(struct fields *fs, const struct source *src, uint32_t event)
 {
@@ -263,7 +265,7 @@ static int fields_new_column(struct maker *mk, struct ev_table *ev,
 {
 	struct bulk_table *t = mk->table[ev->table];
 
-	/* rows on their way have the old shape */
+	/* queued rows have the old shape */
 	if (!maker_read(mk, err))
 		return -1;
 	t->shape.n_columns++;
@@ -299,7 +301,7 @@ static int fields_set_type_table(struct maker *mk, uint32_t type,
 	return rc;
 }
 
-/* Remembers that the values of a column are ids of lists of addresses: merging
+/* Notes that the values of a column are ids of lists of addresses: merging
  * replaces them. */
 static int fields_note_stack(struct maker *mk, const char *table,
 			     const char *column, struct err *err)

@@ -1,9 +1,9 @@
-/* flush.c - new images, frames, stacks and raw chains become rows.
+/* flush.c - makes rows of new images, frames, stacks and raw chains.
  *
  * Each kind is an array with dense ids in struct frames, so ids above the
  * highest one written so far are new. A stack is in use if a raw chain refers
- * to it. Only stacks in use have a path and a hash; the others are inner nodes.
- */
+ * to it. Only stacks in use have a path and a hash; the others are inner
+ * nodes. */
 
 #include "schema/db/addrs.h"
 #include "schema/db/sums_code.h"
@@ -53,8 +53,8 @@ int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 	return 0;
 }
 
-/* Stores the symbol that a capture named at an offset of an image in *id, 0
- * for none, and the offset in it. */
+/* Stores the symbol that a capture named at an offset of an image in *id, 0 for
+ * none, and the distance from its start in *symoff. */
 static int symbol_rows_find(struct maker *mk, uint32_t image, uint64_t off,
 			    uint32_t *id, uint64_t *symoff, struct err *err)
 {
@@ -139,7 +139,7 @@ static int flush_frame(struct maker *mk, uint32_t id, struct err *err)
 	return 0;
 }
 
-/* As flush_frame(), where frames have no rows. */
+/* flush_frame() for a database in which frames have no rows. */
 static void flush_sums_frame(struct maker *mk, uint32_t id)
 {
 	const struct frame *f = frames_get_frame(mk->w->fr, id);
@@ -292,9 +292,9 @@ int flush_frames(struct maker *mk, struct err *err)
 	for (; !rc && mk->w->frames < mk->w->fr->n_frame; mk->w->frames++)
 		rc = flush_frame(mk, mk->w->frames + 1, err);
 	if (!rc) {
-		/* Writes the new stacks, and the paths of those that raw
-		 * chains up to `raws` are the first to use: sorted, so that
-		 * they are appended to the table. */
+		/* Write the new stacks, and the paths of those that raw chains
+		 * up to `raws` are the first to use: sorted, so that they are
+		 * appended to the table. */
 		struct writing *w = mk->w;
 		struct flush_used *list = NULL;
 		size_t n = 0;

@@ -1,4 +1,4 @@
-/* labels.c - the text of a frame in a line of folded stacks. */
+/* labels.c - makes the text of a frame in a line of folded stacks. */
 #include "schema/write/labels.h"
 
 #include "schema/columns.h"
@@ -89,7 +89,8 @@ static void label_making_free(struct label_making *l)
 	free_all(l->image, l->symbol, l->inlined, l->line, l);
 }
 
-/* A frame without a name is "[libc.so.6]", as for stackcollapse-perf. */
+/* Makes the label of frames without a name: "[libc.so.6]", as in
+ * stackcollapse-perf. */
 static void labels_image_of(struct label_making *l, const char *path,
 			    enum image_kind kind)
 {
@@ -121,8 +122,8 @@ static void labels_symbol(struct label_making *l, uint32_t id, const char *name)
 		arena_strdup(&l->text, text);
 }
 
-/* A function that was inlined into a frame: not stored twice with the same
- * depth, of which the outermost function has the highest. */
+/* Adds a function that was inlined into a frame. None is added twice with the
+ * same depth; the outermost function has the highest. */
 static void labels_inlined(struct label_making *l, uint32_t frame,
 			   uint32_t depth, const char *name)
 {
@@ -189,8 +190,8 @@ static void label_add(struct label_making *l, const char *s)
 	mem_append(l->line, l->n_line, l->cap_line, s, n);
 }
 
-/* Writes the label of a frame, whose id is above the last one. symbol: of its
- * function; 0: none. Returns 0, or -1 and *err. */
+/* Writes the label of a frame, whose id must be above the last one. symbol: of
+ * its function; 0: none. Returns 0, or -1 and *err. */
 static int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
 		      uint64_t image, uint64_t symbol, struct err *err)
 {
@@ -219,7 +220,7 @@ static int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
 	return 0;
 }
 
-/* What the query label_frames says about a frame. */
+/* A frame in the query label_frames. */
 struct label_frame {
 	uint32_t id;
 	int64_t image, symbol;
@@ -234,8 +235,8 @@ int labels_make(struct maker *mk, struct err *err)
 	    !labels_read_images(l, mk, err) &&
 	    !labels_read_symbols(l, mk, err) &&
 	    !labels_read_inlined(l, mk, err)) {
-		/* No row is read while another one is put: the frames are
-		 * read first. */
+		/* No row is read while another one is put: the frames are read
+		 * first. */
 		struct rows *r = rows_ints(maker_read(mk, err),
 					   store_sql("label_frames"), err);
 		struct label_frame *frame = NULL;
@@ -352,8 +353,8 @@ int frame_names_write(struct maker *mk, bool labels, struct err *err)
 	for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
 		rc = frame_names_put_row(mk, id, frame_names_of(fn, id), err);
 	if (!rc && labels) {
-		/* All symbols and inlined functions were given; fr has the
-		 * images. */
+		/* all symbols and inlined functions were added; fr has the
+		 * images */
 		for (uint32_t i = 1; i <= mk->w->fr->n_image; i++) {
 			const struct image *img =
 				frames_get_image(mk->w->fr, i);

@@ -1,7 +1,7 @@
-/* labels.h - names of frames, and their text in a line of folded stacks.
+/* labels.h - makes names of frames, and their text in a line of folded stacks.
  *
- * It is made of the frame's function or image, and of the functions that were
- * inlined into it: these are given first, then come the frames by their ids. */
+ * A label consists of the frame's function or image, and of the functions that
+ * were inlined into it: these are added first, then the frames by their ids. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -11,13 +11,13 @@ struct err;
 struct maker;
 struct frame_names;
 
-/* Most databases are named as they are made: then the row of a frame waits for
- * its name, so that it is written once, into a page (page_tree.h), and so is
- * its label. Written without the name and replaced by SQL, with the label read
- * back and inserted by SQL, the frames of stack dumps took a sixth of an
- * ingest. */
+/* ---- rows of frames that wait. Most databases are named as they are made:
+ * then the row of a frame, and its label, waits for its name, so that it is
+ * written once, into a page (page_tree.h). Written without the name and
+ * replaced by SQL, with the label read back and inserted by SQL, the frames of
+ * stack dumps took a sixth of an ingest. */
 
-/* What naming says about a frame. */
+/* The name of a frame. */
 struct frame_name {
 	uint64_t symoff;
 	int64_t vaddr;
@@ -28,8 +28,9 @@ struct frame_name {
 };
 
 struct frame_names *frame_names_new(void);
-void frame_names_free(struct frame_names *fn); /* NULL is fine */
-/* Keeps what the row of a frame will have, in place of what it had. Copies. */
+void frame_names_free(struct frame_names *fn); /* NULL is allowed */
+/* Stores what the row of a frame will have, in place of an earlier name.
+ * Copies. */
 void frame_names_put(struct maker *mk, uint32_t frame,
 		     const struct frame_name *name);
 /* Keep the name of a symbol, by its row's id, and of a function that was
@@ -37,15 +38,15 @@ void frame_names_put(struct maker *mk, uint32_t frame,
 void frame_names_symbol(struct maker *mk, uint32_t id, const char *name);
 void frame_names_inlined(struct maker *mk, uint32_t frame, uint32_t depth,
 			 const char *name);
-/* Writes the rows of all frames so far, from when on later ones do not wait;
- * does nothing the second time. labels: and their labels. Returns 0, or -1 and
+/* Writes the rows of all frames so far; later frames do not wait. Does nothing
+ * the second time. labels: also writes their labels. Returns 0, or -1 and
  * *err. */
 int frame_names_write(struct maker *mk, bool labels, struct err *err);
 
-/* Copies s to out, with replacements for what would break a line of folded
- * stacks. out always ends with a 0. Returns the length. */
+/* Copies s to out, with replacements for bytes that would break a line of
+ * folded stacks. out always ends with a NUL. Returns the length. */
 size_t labels_text(const char *s, char *out, size_t size);
 
-/* Makes the labels of all rows of frames, which have their last names, again.
- * Returns 0, or -1 and *err. */
+/* Makes the labels of all rows of frames again, which must have their final
+ * names. Returns 0, or -1 and *err. */
 int labels_make(struct maker *mk, struct err *err);

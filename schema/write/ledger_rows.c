@@ -1,5 +1,5 @@
-/* ledger_rows.c - the ledger's entries become rows of loss, ordering, damage.
- */
+/* ledger_rows.c - makes rows of loss, ordering and damage from the ledger's
+ * entries. */
 #include "stitch/base/ledger.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static int64_t ledger_row_number(uint64_t n)
 static int ledger_put_damage(struct maker *mk, const struct ledger_entry *e,
 			     struct err *err);
 
-/* What a loss has to say is a note. */
+/* Writes a loss. Its detail becomes a note. */
 static int ledger_put_loss(struct maker *mk, const struct ledger_entry *e,
 			   struct err *err)
 {
@@ -44,7 +44,8 @@ static int ledger_put_loss(struct maker *mk, const struct ledger_entry *e,
 		VALUE_ID(e->n < NUMBER_MAX ? e->n : 0), VALUE_OF(e->off));
 }
 
-/* In an entry of LEDGER_SKIPPED len is no length but the record's type. */
+/* Writes damage. In an entry of LEDGER_SKIPPED len is not a length but the
+ * record's type. */
 static int ledger_put_damage(struct maker *mk, const struct ledger_entry *e,
 			     struct err *err)
 {
@@ -95,8 +96,8 @@ int store_entries(struct maker *mk, struct ledger *lg, struct err *err)
 
 	if (!lg)
 		return 0;
-	/* Adds an entry for the weights that were too large to be stored. A
-	 * tracepoint may have any. */
+	/* add an entry for the weights that were too large to be stored, as a
+	 * tracepoint may have any */
 	for (size_t i = 0; i < mk->w->n_capture; i++) {
 		struct capture_map *c = &mk->w->capture[i];
 		struct ledger_entry entry = {

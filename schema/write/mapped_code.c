@@ -1,7 +1,7 @@
-/* mapped_code.c - which parts of files the mappings of a new database show,
- * each once. A shell starts a program a thousand times, which maps the same a
- * thousand times: of a compiler's 229,000 mappings 5,500 are left. That SQLite
- * need not find these again was a tenth of the main thread's work. */
+/* mapped_code.c - collects which parts of files the mappings of a new database
+ * show, each once. A shell starts a program a thousand times, which maps the
+ * same a thousand times: of a compiler's 229,000 mappings 5,500 are left. That
+ * SQLite need not find these again saved a tenth of the main thread's work. */
 #include "schema/write/mapped_code.h"
 
 #include "schema/columns.h"
@@ -13,7 +13,7 @@
 #include "stitch/fact.h"
 #include "stitch/tasks/frame.h"
 
-/* Most parts that are kept, 3 MB, where the rows can be read instead. */
+/* The most parts that are kept, 3 MB; beyond that the rows are read instead. */
 #define PARTS_MAX 65536
 
 #define PROT_CODE 4 /* mapping.prot: PROT_EXEC */
@@ -28,7 +28,7 @@ struct mapped_code {
 	struct mapped_part *part;
 	size_t n, cap;
 	struct table index;
-	bool many; /* some are not there */
+	bool many; /* some parts were not kept */
 };
 
 void mapped_code_free(struct mapped_code *mc)

@@ -1,4 +1,5 @@
-/* mapped_code.h - which parts of files the mappings of a database show. */
+/* mapped_code.h - lists which parts of files the mappings of a database
+ * show. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +14,9 @@ struct mapped_parts {
 	size_t n, cap;
 };
 
-/* Fills *parts, for mapped_parts_release(), also if it fails. Of a database
- * that is being made it is what the facts said, so far as it is in memory.
- * Returns 0, or -1 and *err. */
+/* Fills *parts, for mapped_parts_release(), also if it fails: from the rows or,
+ * in a database that is being made, from the facts as far as they are in
+ * memory. Returns 0, or -1 and *err. */
 int mapped_parts_load(struct maker *mk, struct mapped_parts *parts,
 		      struct err *err);
 void mapped_parts_release(struct mapped_parts *parts);

@@ -1,4 +1,4 @@
-/* naming.c - names for frames, image by image.
+/* naming.c - names frames, image by image.
  *
  * store_unnamed() walks through the images that unnamed_load() lists. Answers
  * of store_symbol() are kept in an array next to the offsets until the image is
@@ -46,14 +46,15 @@ struct unnamed {
 	struct unnamed_image *image;
 	size_t n_image, cap_image;
 	struct mapped_parts parts;
-	bool first; /* rows of these frames have nothing that naming sets */
+	bool first; /* the rows of these frames have no column that naming sets
+		     */
 };
 
 /* The list is made or read as a whole, because naming changes the frames, and
  * because several images are named at a time. It takes 16 bytes per place in
  * code. */
 
-/* Stacks being read, callers first. */
+/* The stacks that are being read, callers first. */
 struct stack_scan {
 	uint8_t *callees; /* by frame: as in struct code_place */
 	size_t n_frame;
@@ -81,8 +82,8 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 			(struct code_place){ .off = off };
 		img->n_code++;
 	}
-	/* a place that is sampled and a return address too follows a call, and
-	 * has the name of what calls, even if a function begins there */
+	/* a place that is both sampled and a return address follows a call, and
+	 * gets the name of the caller, even if a function begins there */
 	if (frame < sc->n_frame && sc->callees[frame]) {
 		struct code_place *code = &u->code[u->n_code - 1];
 
@@ -168,8 +169,8 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 	/* Lists the modules with the build-id of another one. */
 	if (maker_exec(mk, store_sql("shared_id"), err))
 		return -1;
-	/* List the images without a build-id of whose path there is another
-	 * file. */
+	/* list the images without a build-id whose path also has another
+	 * file */
 	const struct sql_gap gap = { "several", store_sql("several_images") };
 	char *sql = store_sql_fill("fill_several", &gap, 1);
 	int ret = maker_exec(mk, store_sql("several"), err)
@@ -186,9 +187,9 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 	mk->w->asked = true;
 	u->first = first && !(how & NAME_HOT_FIRST);
 	if (u->first) {
-		/* Does what the query unnamed does, while only frames have
-		 * names that the capture has names for. Reading back what
-		 * was just written took ten times as long. */
+		/* Makes the list of the query unnamed from memory, as long as
+		 * the only named frames are those the capture has names for.
+		 * Reading back what was just written took ten times as long. */
 		const struct frames *fr = mk->w->fr;
 		struct stack_scan sc = { .n = 0 };
 		struct unnamed_frame *list =
@@ -240,7 +241,7 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 }
 
 /* Fills *img for the resolvers, without the code of jitted images. Its path is
- * in text, its parts are of u. Returns 0, or -1 and *err. */
+ * in text, its parts belong to u. Returns 0, or -1 and *err. */
 static int unnamed_describe(struct maker *mk, const struct unnamed *u,
 			    uint32_t image, struct arena *text,
 			    struct image *img, struct err *err)
@@ -340,8 +341,8 @@ void naming_free(struct naming *nm)
 SAME_FUNCTION(naming_same_symbol, struct naming, known[id], struct symbol,
 	      x->start == y->start && !strcmp(x->name, y->name));
 
-/* Stores the id of a symbol of the current image, and writes the symbol when it
- * comes for the first time. */
+/* Stores the id of a symbol of the current image in *id, and writes the symbol
+ * when it comes for the first time. */
 static int naming_symbol_id(struct maker *mk, struct naming *nm,
 			    const struct symbol *s, uint32_t *id,
 			    struct err *err)
@@ -494,7 +495,7 @@ static bool naming_vaddr(const struct naming *nm, uint64_t off, int64_t *vaddr)
 	return false;
 }
 
-/* Changes the row of a frame. vaddr NULL: not known. */
+/* Updates the row of a frame. vaddr NULL: unknown. */
 static int naming_update(struct maker *mk, struct naming *nm, uint32_t frame,
 			 const struct answer *a, const int64_t *vaddr,
 			 struct err *err)
@@ -509,8 +510,9 @@ static int naming_update(struct maker *mk, struct naming *nm, uint32_t frame,
 	return 0;
 }
 
-/* Keeps the name for the row of a frame, or writes the row again: of a first
- * naming that takes two thirds of what UPDATE does, and the writer does it. */
+/* Keeps the name for the row of a frame, or writes the row again: in a first
+ * naming that takes two thirds of the time of UPDATE, and the writer does
+ * it. */
 static int naming_replace(struct maker *mk, uint32_t frame,
 			  const struct answer *a, const int64_t *vaddr,
 			  struct err *err)
@@ -667,7 +669,7 @@ int store_shared_names(struct maker *mk, const struct code_place **code,
 	bool *shared = mem_new(nm->n_known, sizeof(*shared));
 
 	/* Stores for each symbol of the current image of a database of sums
-	 * whether another one has its name. */
+	 * whether another one has the same name. */
 	uint32_t *first = mem_new(nm->n_known, sizeof(*first));
 	struct intern names = { 0 };
 	bool any = false;
@@ -765,8 +767,8 @@ int store_image(struct maker *mk, uint32_t image, const char *file,
 				    VALUE_OF(seg[i].flags)))
 				return -1;
 	}
-	/* answers wait for the image at hand only: no frame of another one is
-	 * to be written */
+	/* only answers for the current image wait: no frame of another one may
+	 * be written */
 	if (image != nm->at.image)
 		return 0;
 	mem_grow(nm->seg, nm->cap_seg, n);

@@ -1,6 +1,5 @@
-/* sample_groups.c - samples with the same event, name and stacks are added up
- * while they are stored. The rows of sample_group are what views of stacks
- * read.
+/* sample_groups.c - adds up samples with the same event, name and stacks while
+ * they are stored. The rows of sample_group are what views of stacks read.
  *
  * Grouping 1.8 million samples in SQL sorts them and takes 1.3 s for each
  * query; here it costs about 30 ns per sample, once. The number of groups in
@@ -26,19 +25,19 @@
 #include "schema/columns.h"
 
 #define SLOTS_FIRST 1024u
-/* Of a table of this size three quarters are used, of a smaller one half, so
- * that more groups need more memory only where there are many. */
+/* A table of this size is filled to three quarters, a smaller one to one half,
+ * so that more groups need more memory only where there are many. */
 #define SLOTS_FULLER (1u << 18)
-/* What is in memory need not be read back: of a compile, of which each sample
- * is a group, that took a fifth of an ingest. */
+/* The most slots. Groups in memory need not be read back: for a compile, in
+ * which each sample is a group, that took a fifth of an ingest. */
 #define SLOTS_MAX (1u << 20)
-/* Sums are read from memory, where their readers hold more of each than this
- * table does: as rows they would go through SQL three times (measured: 15 % of
- * a first look at stack dumps). */
+/* For sums, which are read from memory, where their readers need more of each
+ * than this table does: as rows they would go through SQL three times
+ * (measured: 15 % of a first look at stack dumps). */
 #define SLOTS_MAX_SUMS (4 * SLOTS_MAX)
 
-/* Samples that are like the one before of the same event and CPU are added up
- * here first: in a trace of system calls 19 of 20 are. That one went to the
+/* Samples that equal the previous one of the same event and CPU are added up
+ * here first: in a trace of system calls 19 of 20 do. The first went to the
  * table; if the table was written since, they make a second row. */
 #define SERIES 256
 
@@ -76,8 +75,8 @@ struct sample_groups {
 	struct waiting *wait;
 	uint32_t *hole; /* free places in wait */
 	size_t n_wait, cap_wait, n_hole, cap_hole;
-	/* By event, which is not hashed: the newest, as their index plus 1,
-	 * and all others. */
+	/* Samples by event, which is not hashed: the newest, as index + 1, and
+	 * all others. */
 	uint32_t near[NEAR];
 	struct table waits;
 
@@ -111,7 +110,8 @@ void sample_groups_free(struct sample_groups *sg, const struct store *db)
 	free_all(sg->wait, sg->hole, sg->first, sg->named, sg);
 }
 
-/* Each thread has comms of its own, most of which have few different names. */
+/* Notes a comm. Each thread has its own comms, most of which have few different
+ * names. */
 void sample_groups_comm(struct maker *mk, uint32_t id, const char *name)
 {
 	struct sample_groups *sg = sample_groups_of(mk);
@@ -223,8 +223,8 @@ static int sample_groups_add_now(struct maker *mk, const struct sample_group *g,
 	return 0;
 }
 
-/* By value, so that what the caller has computed goes from registers straight
- * to its place. */
+/* Adds a sample. g is passed by value, so that what the caller has computed
+ * goes from registers straight to its place. */
 static inline int sample_groups_add(struct maker *mk, struct sample_group g,
 				    struct err *err)
 {
@@ -251,8 +251,8 @@ static inline int sample_groups_end_series(struct maker *mk, struct series *s,
 	return rc;
 }
 
-/* Returns the stack of a raw chain, 0 for none, and its mark in *mark: 0 unless
- * it was not unwound to its outermost frame. */
+/* Returns the stack of a raw chain, 0 for none. Sets *mark to its mark, which
+ * is 0 if it was unwound to its outermost frame. */
 static inline uint32_t sample_groups_stack(const struct maker *mk, uint32_t raw,
 					   uint32_t *mark)
 {
@@ -269,7 +269,7 @@ static inline uint32_t sample_groups_stack(const struct maker *mk, uint32_t raw,
 }
 
 /* Removes the sample that waits for the request of an event from the index.
- * Returns its place, or TABLE_NONE. */
+ * Returns its index, or TABLE_NONE. */
 static uint32_t sample_groups_take_waiting(struct sample_groups *sg,
 					   uint32_t event)
 {
@@ -294,7 +294,7 @@ int sample_groups_event(struct maker *mk, const struct capture_map *c,
 	struct series *s = &sg->series[(type * 16 + (uint32_t)e->cpu) % SERIES];
 	const struct series in = { .raws = (uint64_t)e->kraw << 32 | e->uraw,
 				   .what = (uint64_t)type << 32 | e->comm };
-	/* If none does, the sample waits until the end. */
+	/* a sample without a request yet waits until the end */
 	const struct record *rec = e->rec;
 	bool asks;
 
@@ -482,8 +482,8 @@ int store_again(struct maker *mk, int64_t from, int64_t until,
 	int rc = -1;
 
 	if (!flush_frames(mk, err) && !tables_link(mk, err)) {
-		/* Asks fn about each stack. The connection serves one
-		 * statement at a time, so that the answers are kept. */
+		/* The connection serves one statement at a time, so the answers
+		 * of fn are kept. */
 		struct rows *r = ROWS_BY(maker_read(mk, err), "again_stacks",
 					 err, from, until);
 

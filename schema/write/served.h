@@ -14,8 +14,8 @@ struct value;
 /* Makes the tables of served.sql. db is borrowed. Returns NULL and *err on
  * failure. */
 struct served *served_new(struct maker *mk, struct err *err);
-/* Runs the named query with these values, which SERVED_PUT() takes one by one;
- * it is prepared once. Returns 0, or -1 and *err. */
+/* Runs the named query with these values, which SERVED_PUT() takes as
+ * arguments; it is prepared once. Returns 0, or -1 and *err. */
 int served_put(struct served *s, const char *query, const struct value *v,
 	       size_t n, struct err *err);
 #define SERVED_PUT(s, query, err, ...)                                         \
@@ -25,4 +25,4 @@ int served_put(struct served *s, const char *query, const struct value *v,
 		   err)
 /* Makes the tables that depend on others. Returns 0, or -1 and *err. */
 int served_end(struct served *s, struct err *err);
-void served_free(struct served *s); /* NULL is fine */
+void served_free(struct served *s); /* NULL is allowed */

@@ -12,8 +12,8 @@ enum sums_of {
 	SUMS_CHAIN
 };
 
-/* joined: the row has what its verdict says if it is `good`; lost: the verdict
- * that a loss must explain. */
+/* Counts a verdict. joined: the row is joined; `good`: its verdict says so;
+ * lost: the verdict must be explained by a loss. */
 static void sums_note(struct writing *w, enum sums_of of, bool joined,
 		      bool good, bool lost, bool has_loss)
 {
@@ -21,8 +21,8 @@ static void sums_note(struct writing *w, enum sums_of of, bool joined,
 	w->unnamed[of] += joined == good && lost && !has_loss;
 }
 
-/* With the values as they are stored, this costs a tenth of what reading the
- * tables again does. */
+/* Checking values as they are stored costs a tenth of reading the tables
+ * again. */
 void sums_request(struct writing *w, const struct fact_request *q)
 {
 	w->requests++;
@@ -45,7 +45,7 @@ void sums_chain(struct writing *w, const struct fact_chain *f)
 			  f->verdict == CHAIN_SAMPLE_LOST, f->loss != 0);
 }
 
-/* less: taken from what the query returns. */
+/* Compares a query's number, minus `less`, with the wanted one. */
 static int sums_equal_but(struct maker *mk, const char *sql, uint64_t less,
 			  uint64_t want, const char *what, struct err *err)
 {

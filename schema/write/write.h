@@ -1,9 +1,9 @@
-/* write.h - what goes into a database: captures, facts, frames, names.
+/* write.h - writes a database: captures, facts, frames, names.
  *
  * Order of calls between maker_create() and maker_finish(): store_capture() for
  * each source, store_fact() for each fact, store_flush() now and then, then
- * naming: store_unnamed(), store_symbol() for each answer, store_image().
- * All return 0, or -1 and *err, unless stated otherwise. */
+ * naming: store_unnamed(), store_symbol() for each answer, store_image(). All
+ * return 0, or -1 and *err, unless stated otherwise. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,21 +25,21 @@ struct segment;
 struct source;
 struct symbol;
 
-/* Writes a source's row and those of its event types. Called after its scan,
- * before its first fact, and again at the end or when the source has new
- * events: then counts, times and what became known later are updated. */
+/* Writes a source's row and those of its event types. Call it after the
+ * source's scan, before its first fact, and again at the end or when the source
+ * has new events: then counts, times and later facts are updated. */
 int store_capture(struct maker *mk, const struct source *src, struct err *err);
-/* Has another struct stand for the source from now on. */
+/* Replaces the struct of a source from now on. */
 void store_capture_source(struct maker *mk, const struct source *src);
 /* Writes how a source's times were moved onto the timeline. first: its first
  * time, on its own clock. Without this call its times are as recorded. */
 int store_align(struct maker *mk, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err);
-/* From the first fact on stores only what stacks_load() reads for sums of
- * samples: of the events those that asked for a user stack; no payload, and
- * nothing that views have for texts of stacks. Code and sums stay in memory.
- * For a database that is read by its maker alone, of captures without late
- * records, named without NAME_HOT_FIRST. */
+/* From the first fact on, stores only what stacks_load() reads for sums of
+ * samples: only events that requested a user stack; no payload, and nothing
+ * that views need for texts of stacks. Code and sums stay in memory. For a
+ * database that only its maker reads, of captures without late records, named
+ * without NAME_HOT_FIRST. */
 void store_sums_only(struct maker *mk);
 int store_fact(struct maker *mk, const struct fact *f, struct err *err);
 /* Returns true if the payload of this event should be decoded for
@@ -54,7 +54,7 @@ int store_fields(struct maker *mk, const struct source *src, uint32_t event,
 /* Writes new images, frames, stacks and raw chains, and the ledger's
  * entries. */
 int store_flush(struct maker *mk, struct ledger *lg, struct err *err);
-/* Writes those entries only, also between two facts. */
+/* Writes the ledger's entries only, also between two facts. */
 int store_entries(struct maker *mk, struct ledger *lg, struct err *err);
 /* Write a row of meta; capture is the index of a source, or -1 for the run. */
 int store_meta(struct maker *mk, int capture, const char *key,
@@ -70,27 +70,29 @@ int store_note(struct maker *mk, const char *what, const char *detail,
 enum {
 	NAME_LINES = 1,	    /* also frames with a name but no source line */
 	NAME_HOT_FIRST = 2, /* images in most stacks first */
-	NAME_KERNEL = 4,    /* with NAME_LINES: also a kernel that the
-			     * capture itself named, and that has no
-			     * build-id: its file is given */
+	NAME_KERNEL =
+		4, /* with NAME_LINES: also a kernel that the capture itself
+		      named and that has no build-id, as its file was given */
 };
 
-/* Behind store_groups_end(). Gives the next image that has frames without a
- * name: fills *id, *img, *code and *n, borrowed until the next call; code[] is
+/* After store_groups_end(): returns the next image that has frames without a
+ * name. Sets *id, *img, *code and *n, borrowed until the next call; code[] is
  * sorted by off, without duplicates. Returns 1, 0 when no image is left, -1 and
  * *err on failure. */
 int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err);
-/* Of a database of sums, when the names of an image are stored: gives the code
- * in functions whose name another function of the image has, borrowed until the
- * next call. A second store_symbol() for it stores its file, which nothing else
- * of sums needs. Of other databases *n is 0. Returns 0, or -1 and *err. */
+/* For a database of sums, when the names of an image are stored: sets *code to
+ * the code in functions whose name another function of the image has, borrowed
+ * until the next call. A second store_symbol() for it stores its file, which
+ * sums need for nothing else. In other databases *n is 0. Returns 0, or -1 and
+ * *err. */
 int store_shared_names(struct maker *mk, const struct code_place **code,
 		       size_t *n, struct err *err);
-/* Gives the image of call i of store_unnamed(), counted from 0, without the
- * code of jitted images. *img is borrowed until the next call, *code until the
- * last store_unnamed(). Returns 1, 0 if there is no such image, -1 and *err. */
+/* Sets *img to the image of call i of store_unnamed(), counted from 0, without
+ * the code of jitted images. *img is borrowed until the next call, *code until
+ * the last store_unnamed(). Returns 1, 0 if there is no such image, -1 and
+ * *err. */
 int store_unnamed_at(struct maker *mk, size_t i, struct image *img,
 		     const struct code_place **code, size_t *n,
 		     struct err *err);
@@ -99,12 +101,12 @@ int store_unnamed_at(struct maker *mk, size_t i, struct image *img,
 int store_symbol(struct maker *mk, uint32_t image, const struct symbol *sym,
 		 struct err *err);
 /* Writes the result of naming an image: the file used (NULL: none), a status
- * word, what says that the file is the image's (NULL: not asked), and, through
+ * word, the evidence that the file is the image's (NULL: not judged), and, by
  * its segments, the ELF address of each frame. */
 int store_image(struct maker *mk, uint32_t image, const char *file,
 		const char *status, const char *identity,
 		const struct segment *seg, size_t n, struct err *err);
-/* Behind naming: makes all that was stored readable by queries. */
+/* After naming: makes everything that was stored readable by queries. */
 int store_readable(struct maker *mk, struct err *err);
 /* Writes the sections that an image's names were read from. */
 int store_sections(struct maker *mk, uint32_t image,

@@ -7,31 +7,31 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"
 
-/* Jobs that may be begun. Each has room for a stack: 4 MiB in all, however many
- * threads there are. A thread that is woken may get a processor only after some
- * milliseconds, and in each of these 128 dumps were due. */
+/* The most jobs at a time. Each has room for a stack: 4 MiB in all, however
+ * many threads there are. A woken thread may get a processor only after some
+ * milliseconds, in each of which 128 dumps were due. */
 #define JOBS 512
-/* Places of jobs that were begun; those that the main thread took back keep
- * theirs until a thread passes it. */
+/* Size of a queue; jobs that the main thread took back keep their place until a
+ * thread passes it. */
 #define QUEUE ((size_t)4 * JOBS)
 /* A waiting thread is woken once there are this many jobs: waking it costs more
  * than one job, and the woken thread often takes the main one's processor. With
  * 8 that was a tenth of the main thread's time, and as much again until it went
  * on. If fewer are due, the main thread does them itself. */
 #define BATCH 64
-/* Likewise of those that are due soon: with 64, most were done by the main
- * thread, as a short process has no more. */
+/* The same for jobs that are due soon: with 64, the main thread did most of
+ * them, as a short process has no more. */
 #define BATCH_SOON 8
 /* Registers and rules of a frame are the largest part: some KiB. */
 #define STACK_BYTES ((size_t)256 << 10)
 
-/* How often to look whether a job has ended before going to sleep: most jobs
+/* How often to check whether a job has ended before going to sleep: most jobs
  * take less time than that. */
 #define LOOKS 4000
 
-/* What a job's state is changed by: begin, take, done and finish are steps of
- * one thread each, without a lock. A lock around each step cost more than half
- * of the jobs themselves. */
+/* The state of a job, which begin, take, done and finish change without a lock,
+ * each in one thread. A lock around each step cost more than half of the jobs
+ * themselves. */
 enum job_state {
 	JOB_FREE,
 	JOB_WAITS,
@@ -46,7 +46,7 @@ struct unwind_thread {
 	pthread_t thread;
 };
 
-/* A ring of indices: what was added i-th is at i % QUEUE. */
+/* A ring of indices: the i-th that was added is at i % QUEUE. */
 struct job_queue {
 	atomic_uint job[QUEUE];
 	atomic_size_t added, taken; /* taken: by threads, or too late */
@@ -57,7 +57,7 @@ struct unwind_threads {
 	unsigned int n;
 	unwind_job_fn *fn;
 	struct unwind_job *job;
-	/* the main thread's: jobs that are free */
+	/* only for the main thread: jobs that are free */
 	uint32_t free[JOBS], n_free;
 	struct job_queue soon, others;
 	atomic_uint idle; /* threads that sleep, or soon will */
@@ -72,7 +72,7 @@ static bool unwind_job_move(struct unwind_job *j, int from, int to)
 	return atomic_compare_exchange_strong(&j->state, &from, to);
 }
 
-/* Returns how many jobs a queue has, with those that were taken back. */
+/* Returns how many jobs a queue has, including those that were taken back. */
 static size_t job_queue_length(struct job_queue *q)
 {
 	/* what is taken was added before */
@@ -81,7 +81,7 @@ static size_t job_queue_length(struct job_queue *q)
 	return atomic_load(&q->added) - taken;
 }
 
-/* Returns the next job of a queue that waits, or NULL. The main thread may have
+/* Returns the next waiting job of a queue, or NULL. The main thread may have
  * taken a job back, and put a later one into its place. */
 static struct unwind_job *job_queue_take(struct unwind_threads *t,
 					 struct job_queue *q)
