@@ -241,8 +241,9 @@ static int views_can_write(const struct store *db, const char *s, size_t len,
 	return same;
 }
 
-/* A table of another text may have more columns, and an older one fewer. What
- * is written to must be the same. */
+/* Checks a table. One with another text may have more columns, and an older one
+ * fewer. A table that is written to must be the same. Returns 0, or -1 and
+ * *err. */
 static int views_check_table(const struct store *db, const char *s, size_t len,
 			     struct err *err)
 {

@@ -20,8 +20,7 @@
 #define PAGE 4096u
 #define MODULES_MAX 20000u
 #define KSYMBOLS_MAX 100000u
-#define NAME_SIZE 64 /* room for a module's name; the kernel allows 56 bytes   \
-		      */
+#define NAME_SIZE 64 /* the kernel allows module names of 56 bytes */
 #define SYMBOL_SIZE 512
 #define TYPE_BPF 1
 #define TYPE_OOL 2

@@ -429,8 +429,6 @@ void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
 const char *event_kind_name(struct perf *p, const struct perf_attr *a);
 /* Return event_def.how and event_def.unit. */
 enum event_how event_kind_how(const struct perf_attr *a);
-/* Returns whether this is the event of perf record --off-cpu; otherwise it is
- * an ordinary event of BPF programs. */
 const char *event_kind_unit(const struct perf_attr *a);
 
 /* ---- walk.c */
@@ -586,11 +584,11 @@ void perf_round_record(struct perf *p, const struct perf_rec *r,
 void perf_round_time(struct perf *p, uint64_t time);
 
 /* ---- scan.c, for captures that can be read twice; open.c, for others */
-/* perf_scan() reads all times of the capture; the other reads up to the first
- * record of an event. Return 0, or -1 and *err. */
+/* Reads the times of all records once. Returns 0, or -1 and *err on a read
+ * error. */
 int perf_scan(struct perf *p, struct err *err);
-/* Return 1 and the next ref; 0 at the end; -1 and *err on a read error. They
- * set the floor of the source. */
+/* Returns 1 and the next ref; 0 at the end; -1 and *err on a read error. Sets
+ * the floor of the source. */
 int perf_scan_next(struct perf *p, struct ref *ref, struct err *err);
 
 /* ---- record.c */

@@ -92,18 +92,19 @@ bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
 	       r->type != PR_CALLCHAIN_DEFERRED && r->type != PR_LOST_SAMPLES;
 }
 
-/* perf sorts records in a queue. The end of a round releases those up to the
- * limit, which is the largest time at the end of the round before; flushed is
- * the largest time that it released. That follows without a queue. The end
- * before this one released all up to limit_was, so what waits is later than
- * limit_was, or came in this round:
- * - The limit grew. The record with this very time came in the round before and
- *   is later than limit_was, so it still waits. It is released now, and nothing
- *   that is later than it.
- * - The limit is limit_was (it never falls). Of what came before this round
- *   nothing up to it waits. Released is what came in this round up to the
- *   limit, and behind is the largest time of that; 0: there is none, and
- *   flushed stays. With behind, flushed may become less than it was. */
+/* Computes what the end of a round releases. perf sorts records in a queue. The
+ * end of a round releases those up to the limit, which is the largest time at
+ * the end of the previous round; flushed is the largest time that was released.
+ * It can be computed without a queue. The previous end released all records up
+ * to limit_was, so a waiting record is later than limit_was, or came in this
+ * round:
+ * - The limit grew. The record with this very time came in the previous round
+ * and is later than limit_was, so it still waits. It is released now, and no
+ * later record is.
+ * - The limit equals limit_was (it never falls). No waiting record from before
+ * this round is up to it. Only records of this round up to the limit are
+ * released, and behind is the largest time of these; 0: there are none, and
+ * flushed stays. With behind, flushed may become less than before. */
 static void perf_round_end(struct perf *p)
 {
 	struct perf_rounds *ro = &p->rounds;

@@ -50,8 +50,8 @@ static enum nonce_item nonce_take_item(struct scan *t, char *c)
 	if (!t->n)
 		return ITEM_END;
 	if (scan_take(t, "%{")) {
-		/* Takes the next item of a template from *t: a field up to its
-		 * '}' here. */
+		/* A field of the template: *t is after "%{", and moves past the
+		 * '}'. */
 		size_t n = scan_find_char(*t, '}');
 		struct scan name = scan_head(*t, n);
 
@@ -384,7 +384,8 @@ void nonce_stack(const char *const *templates, struct scan text, size_t from,
 
 /* The width of the minor number in the kernel's dev_t (MINORBITS). */
 #define MINOR_BITS 20
-/* The inode that lttng-ust and perf give for a frame outside of any mapping. */
+/* The inode number -1 of a deferred stack: the frame is outside of any
+ * mapping. */
 #define NO_VMA UINT64_MAX
 
 void user_stack_reader_release(struct user_stack_reader *u)

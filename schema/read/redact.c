@@ -283,7 +283,7 @@ static void redact_kept(sqlite3_context *ctx, int argc UNUSED,
 }
 
 /* Applies the rule of a column. In a column whose text is replaced, blobs
- * become NULL, because nothing tells what they hold. */
+ * become NULL, because their contents are unknown. */
 static int redact_column(struct redact *rd, const struct redact_column *c,
 			 struct err *err)
 {

@@ -157,17 +157,17 @@ struct store_user_trust {
 	int64_t n;
 	uint32_t image; /* 0: NULL */
 };
-/* Returns the raw chain in place of one that was stored, for a stack of a
- * capture (the index of its source), process (row id) and time. */
+/* Returns the raw chain that replaces a stored one, for a stack of a capture
+ * (the index of its source), process (row id) and time. */
 typedef uint32_t store_again_fn(void *arg, unsigned int source,
 				uint32_t process, int64_t t, uint32_t raw);
 /* Replaces the user stacks of events and chains with times in [from, until) by
- * what fn says, and makes the sums of samples anew. Call it after
- * store_groups_end(). Does little if nothing changes. */
+ * the results of fn, and makes the sums of samples again. Call it after
+ * store_groups_end(). Costs little if nothing changes. */
 int store_again(struct maker *mk, int64_t from, int64_t until,
 		store_again_fn *fn, void *arg, struct err *err);
-/* Calls fn for each group of samples, after store_groups_end(): as
- * store_groups_each(), whose rows it makes readable if it must. */
+/* Calls fn for each group of samples, after store_groups_end(), like
+ * store_groups_each(), whose rows it makes readable if needed. */
 int store_groups_made(struct maker *mk, store_group_fn *fn, void *arg,
 		      struct err *err);
 /* Ends the sums of samples. Call it after the last sample was stored, before
@@ -181,7 +181,7 @@ int store_callsites_begin(struct maker *mk, struct err *err);
 int store_callsites_drop(struct maker *mk, struct err *err);
 int store_callsites(struct maker *mk, const struct store_callsite *c, size_t n,
 		    struct err *err);
-/* why: of identity_why_other(). */
+/* why: from identity_why_other(). */
 int store_doubt(struct maker *mk, uint32_t image, const char *why,
 		struct err *err);
 int store_ends(struct maker *mk, const struct store_end *s, size_t n,
@@ -190,7 +190,7 @@ int store_frame_share(struct maker *mk, const struct store_frame_share *s,
 		      struct err *err);
 int store_links(struct maker *mk, const struct store_link *l, size_t n,
 		struct err *err);
-/* Deletes all of them, to be stored again with more. */
+/* Deletes all links, so that they can be stored again with more. */
 int store_links_drop(struct maker *mk, struct err *err);
 int store_stack_checks(struct maker *mk, const struct store_stack_check *s,
 		       size_t n, struct err *err);

@@ -1,5 +1,5 @@
-/* writing.h - what the files of schema/write know of a database being written,
- * and what they call of each other. */
+/* writing.h - what the files of schema/write share: the state of a database
+ * being written, and functions that they call of each other. */
 #pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct sample_groups;
 struct source;
 struct symbol;
 
-/* The fixed tables that are filled in bulk: places in store.table. */
+/* The fixed tables that are filled in bulk: indices in store.table. */
 enum store_table {
 	T_PROCESS,
 	T_THREAD,
@@ -76,7 +76,7 @@ struct mark_type {
 	uint32_t id;
 };
 
-/* What event_type says about its rows in event, by id - 1. */
+/* The sums of event_type for its rows in event, by id - 1. */
 struct type_count {
 	uint64_t events, weight;
 };
@@ -104,7 +104,7 @@ struct writing {
 	size_t n_count, cap_count;
 	struct fields *fields;
 	struct naming *naming;
-	bool naming_ended; /* all frames that there were had their turn */
+	bool naming_ended; /* all frames that existed had their turn */
 	struct sample_groups *groups;
 	struct mapped_code *mapped;	 /* NULL: no mapping so far */
 	struct frame_names *frame_names; /* NULL: frames do not wait */
@@ -112,15 +112,15 @@ struct writing {
 	/* Highest ids written so far. */
 	uint32_t images, frames, stacks, raws, symbols, payloads;
 	struct payload_rows *payload_rows; /* NULL: not yet made */
-	/* Image and start of each symbol that a capture named: symbol.id. */
+	/* (image, start) of each symbol that a capture named -> symbol.id */
 	struct table said;
-	uint32_t *named; /* the frames that have them, by id */
+	uint32_t *named; /* by id: the frames that have such a symbol */
 	size_t n_named, cap_named;
 	bool asked;    /* frames without names were listed once */
-	bool renamed;  /* frames got other names since they have labels */
-	bool labelled; /* they have */
+	bool renamed;  /* frames got other names after their labels were made */
+	bool labelled; /* labels were made */
 
-	unsigned char *used; /* a bit per stack that has its path */
+	unsigned char *used; /* a bit for each stack whose path was written */
 	size_t cap_used;
 	uint32_t *late; /* stacks written before they were used */
 	size_t n_late, cap_late;
@@ -129,12 +129,12 @@ struct writing {
 
 	struct deferral_sums *deferral; /* NULL: none waited */
 
-	/* What must be in the tables at the end: see sums.c. */
+	/* The sums that the tables must have at the end: see sums.c. */
 	uint64_t events, requests, chains, copies, deferred, chain_events;
 	uint64_t joined;
-	/* Of requests and chains, by enum sums_of: rows whose verdict does not
-	 * agree with the rest of the row; and those that do if records were
-	 * overwritten, which is known at the end. */
+	/* For requests and chains, by enum sums_of: rows whose verdict
+	 * contradicts the rest of the row; and rows without a loss, which are
+	 * right only if records were overwritten, as is known at the end. */
 	uint64_t unsound[2], unnamed[2];
 	bool merged; /* rows change after they were stored */
 	uint64_t weight_sum, grouped;
@@ -143,7 +143,7 @@ struct writing {
 
 /* tables.c: adds the fixed tables to store.table. */
 void tables_new(struct maker *mk);
-/* The values of a row: a number, which is NULL if it is not known; one that is
+/* The values of a row: a number, which is NULL if unknown; a number that is
  * NULL if it is 0, TIME_NONE or below 0; and text, which may be NULL. */
 struct value value_known(bool known, int64_t v);
 #define VALUE_OF(v) value_known(true, (int64_t)(v))
@@ -151,10 +151,10 @@ struct value value_known(bool known, int64_t v);
 #define VALUE_TIME(v) value_known((v) != TIME_NONE, v)
 #define VALUE_CPU(v) value_known((v) >= 0, v)
 struct value value_text(const char *text);
-/* NULL: NULL. */
+/* p NULL makes NULL. */
 struct value value_blob(const void *p, size_t n);
-/* Puts a row of a table in bulk: the values of its first columns, one by one
- * for PUT_ROW(). */
+/* Puts a row of a table in bulk: the values of its first columns, which
+ * PUT_ROW() takes as arguments. */
 int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 	       size_t n, struct err *err);
 #define VALUES(...)                                                            \
@@ -164,7 +164,7 @@ int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 #define PUT_ROW(mk, table, err, ...)                                           \
 	tables_put(mk, table, VALUES(__VA_ARGS__), err)
 /* Runs a statement with these values for ?1 and those after it, which
- * PUT_VALUES() takes one by one; PUT_BY(): one that is prepared for it. */
+ * PUT_VALUES() takes as arguments; PUT_BY() also prepares the statement. */
 int tables_run(struct maker *mk, sqlite3_stmt *st, const struct value *v,
 	       size_t n, struct err *err);
 #define PUT_VALUES(mk, st, err, ...)                                           \
@@ -198,7 +198,8 @@ uint32_t capture_type(struct maker *mk, unsigned int source, uint32_t event,
 		      struct err *err);
 uint32_t capture_mark_type(struct maker *mk, unsigned int source,
 			   const char *name, struct err *err);
-/* Writes what is known only at the end: numbers of events, times. */
+/* Writes what is known only at the end: numbers of events, times. Returns 0, or
+ * -1 and *err. */
 int captures_end(struct maker *mk, struct err *err);
 
 /* tables.c: fills the tables word and internal_rule. */
@@ -206,17 +207,17 @@ int words_write(struct maker *mk, struct err *err);
 
 /* mapped_code.c: takes a mapping. Returns whether it differs from those before
  * in image, offset, length or protection, which is all that sums need of one;
- * false as well if there are too many to tell, unless sums are made. */
+ * false too if there are too many to know, unless sums are made. */
 bool mapped_code_add(struct maker *mk, const struct fact_mapping *m);
-void mapped_code_free(struct mapped_code *mc); /* NULL is fine */
+void mapped_code_free(struct mapped_code *mc); /* NULL is allowed */
 
 /* flush.c: writes new images, frames, stacks and raw chains. */
 int flush_frames(struct maker *mk, struct err *err);
-/* Writes a frame of a stack. They come the outermost first, which has the
- * highest pos: the order of the table's key. */
+/* Writes a frame of a stack. Call it for the outermost frame first, which has
+ * the highest pos: the order of the table's key. */
 int flush_path_row(struct maker *mk, uint32_t stack, size_t pos, uint32_t frame,
 		   struct err *err);
-/* Writes the hash of stacks that were used after they were written. */
+/* Writes the hashes of stacks that were used after they were written. */
 int flush_late_hashes(struct maker *mk, struct err *err);
 
 /* sample_groups.c. weighs: the event has a weight. */
@@ -227,19 +228,19 @@ int sample_groups_event(struct maker *mk, const struct capture_map *c,
 int sample_groups_request(struct maker *mk, const struct fact_request *q,
 			  struct err *err);
 /* Notes that SQL has written rows of table sample_group, so that those in
- * memory are not all there are. */
+ * memory are not complete. */
 void sample_groups_by_sql(struct maker *mk);
-/* Leaves the groups that the database has taken over. */
+/* Frees sg, except groups that the database has taken over. */
 void sample_groups_free(struct sample_groups *sg, const struct store *db);
 
 /* deferral.c: adds up how long requests waited. Takes a request and the type
  * and CPU of its event. */
 void deferral_request(struct writing *w, const struct fact_request *q,
 		      uint32_t type, int32_t cpu);
-/* Writes the sums. Of merged databases they are made from the rows, which must
- * be there. */
+/* Writes the sums. For merged databases they are made from the rows, which must
+ * be written. */
 int deferral_end(struct maker *mk, struct err *err);
-void deferral_free(struct deferral_sums *d); /* NULL is fine */
+void deferral_free(struct deferral_sums *d); /* NULL is allowed */
 
 /* sums.c: note a row of request or chain. */
 void sums_request(struct writing *w, const struct fact_request *q);
@@ -254,7 +255,7 @@ void fields_free(struct fields *fs);
 bool fields_keep_raw(const struct fields *fs);
 
 /* For merging: find or make the table of an event, and its columns. ev is for
- * fields_reach_column(), *table is the table's place in store.table; *at is 0
+ * fields_reach_column(), *table is the table's index in store.table; *at is 0
  * if there is no room for it. is_stack: its values are raw_chain ids. */
 int fields_reach_table(struct maker *mk, const char *event, unsigned int *ev,
 		       unsigned int *table, struct err *err);
@@ -264,14 +265,15 @@ int fields_reach_column(struct maker *mk, unsigned int ev, const char *column,
 int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 		     struct err *err);
 
-/* fact_rows.c: stores a payload, unless an equal one is known, and its id in
- * *id. */
+/* fact_rows.c: stores a payload, unless an equal one is known. Sets *id to the
+ * row's id. */
 int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err);
 
-/* flush.c: numbers symbols from the last one of an older database on. */
+/* flush.c: continues the numbers of symbols after the last one of an older
+ * database. */
 int symbol_rows_resume(struct maker *mk, struct err *err);
-/* Writes a symbol and stores its new id in *id. */
+/* Writes a symbol and sets *id to its new id. */
 int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 		    uint32_t *id, struct err *err);
 

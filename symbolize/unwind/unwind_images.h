@@ -58,7 +58,7 @@ struct unwind_image {
 	struct segment *data; /* loaded without the right to execute */
 	size_t n_data;
 	uint64_t entry; /* ELF address of the entry point; 0: none */
-	struct callsite_file *calls; /* NULL: not asked for */
+	struct callsite_file *calls; /* NULL: not opened yet */
 	struct code_cache *known;    /* of the file; NULL: none */
 	char *path;		     /* of the file, for tests */
 	struct image *img;	     /* image it was opened for; JIT: NULL */

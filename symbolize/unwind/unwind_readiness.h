@@ -30,6 +30,6 @@ struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 					       enum image_status *why);
 void unwind_readiness_close(struct unwind_readiness *r);
 /* Returns the enum ready_by flags for a file offset. .eh_frame, or else SFrame,
- * tells whether FP is set up. s390x has no frame-pointer chain. */
+ * shows whether FP is set up. s390x has no frame-pointer chain. */
 unsigned int unwind_readiness_at(const struct unwind_readiness *r,
 				 uint64_t off);
