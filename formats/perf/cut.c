@@ -127,6 +127,8 @@ static void cut_damage(struct perf_cut *c, const struct err *err)
 		c->first_damage = *err;
 }
 
+/* Starts to unpack a compressed record. One that is damaged is stored as it
+ * is. */
 static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 {
 	struct bytes b = r->b;
@@ -256,6 +258,7 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 	cut_append(&c->head, r->b.pos, (size_t)whole);
 }
 
+/* Returns whether records of this type are about threads or their code. */
 static bool cut_tells_state(uint32_t type)
 {
 	switch (type) {

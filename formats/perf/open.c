@@ -689,6 +689,8 @@ static struct source *perf_open(const char *path, const struct source_opts *o,
 	return &p->src;
 }
 
+/* scan() of the source. Of a pipe, only the records before the first one of an
+ * event are read. Returns 0, or -1 and *err. */
 static int perf_start(struct source *src, struct err *err)
 {
 	struct perf *p = perf_of(src);
@@ -724,6 +726,8 @@ static int perf_start(struct source *src, struct err *err)
 	return 0;
 }
 
+/* next() of the source. Refs of a pipe come in its order; each finished round
+ * raises the floor. */
 static int perf_next(struct source *src, struct ref *ref, struct err *err)
 {
 	struct perf *p = perf_of(src);

@@ -406,6 +406,8 @@ static int guard_check_journal(struct guard *g, const char *journal,
 	return ret;
 }
 
+/* xOpen of SQLite's file system: refuses files that the guard does not
+ * allow. */
 static int guard_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *fd,
 			  int flags, int *out)
 {

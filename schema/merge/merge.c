@@ -624,6 +624,8 @@ static const enum merge_kind event_refs[MERGE_EVENT_VALUES] = {
 	[MERGE_EVENT_URAW] = MERGE_RAW,
 };
 
+/* Writes the current event of a part, with new ids. Returns 0, or -1 and
+ * *err. */
 static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {

@@ -165,6 +165,8 @@ static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
 	return __builtin_mul_overflow(v, r->cie->data_align, out);
 }
 
+/* Reads one operand of the given kind (see cfi_run_op) into *reg or *v. Returns
+ * 0, or nonzero if it is damaged. */
 static int cfi_run_operand(const struct cfi_run *r, struct bytes *b, char kind,
 			   uint64_t *reg, int64_t *v)
 {
@@ -203,6 +205,8 @@ static int cfi_run_set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
 	return 0;
 }
 
+/* Applies an instruction to the current rules. Returns 0, or -1 if it is not
+ * allowed. */
 static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 			  uint64_t reg, int64_t v)
 {
@@ -542,6 +546,8 @@ static void cfi_start_run(struct cfi_run *r, const struct cfi *c,
 	r->changed = false;
 }
 
+/* Reads a CIE, from after its id, and runs its initial instructions. Returns 0,
+ * or -1 if it is damaged or not supported. */
 static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 			struct bytes *b)
 {
@@ -1068,6 +1074,7 @@ static bool cfi_rows_sp_is_cfa(const struct cfi *c, const struct cfi_rules *r)
 	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
 }
 
+/* Converts rules to a row, which is ROW_COMPLEX if they do not fit. */
 static void cfi_rows_convert(const struct cfi *c, const struct cfi_rules *r,
 			     struct unwind_rule *out)
 {

@@ -171,6 +171,7 @@ static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 #undef RESULT
 }
 
+/* Executes one operation. Returns 0, or -1 if it fails or is not supported. */
 static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t v, plus;

@@ -95,6 +95,7 @@ static size_t x86_imm_long(const struct x86_insn *in)
 	       op == 0xba || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
 }
 
+/* Returns the number of immediate bytes of an instruction. */
 static size_t x86_imm(const struct x86_insn *in)
 {
 	unsigned int op = in->op;

@@ -56,6 +56,8 @@ static bool gopclntab_header(const struct gopclntab *g, unsigned int i,
 	       !dwarf_number_fixed(&b, g->word, false, out);
 }
 
+/* Reads the header of the table. Returns false if it is damaged or of an
+ * unknown version. */
 static bool gopclntab_read_header(struct gopclntab *g)
 {
 	enum {

@@ -64,6 +64,8 @@ struct kallsyms_names {
 	bool listed;	/* the module is one of ks->modules */
 };
 
+/* Returns the contents of a file with a NUL after them, for the caller to free,
+ * or NULL and *err. */
 static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 {
 	char *buf = NULL;

@@ -89,6 +89,7 @@ static int stack_walk_to_caller(struct stack_walk *w, uint64_t pc, uint64_t sp,
 	return 0;
 }
 
+/* Computes the CFA by a row. Returns 0, or -1 with w->end. */
 static int stack_walk_row_cfa(struct stack_walk *w,
 			      const struct unwind_row *row, uint64_t *cfa)
 {
@@ -141,6 +142,7 @@ static uint64_t stack_walk_place_addr(const struct stack_walk *w,
 	return stack_walk_address(w, from + (uint64_t)(int64_t)p->off);
 }
 
+/* Finds the return address by a row. Returns 0, or -1 with w->end. */
 static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 			     uint64_t cfa, uint64_t *pc)
 {

@@ -550,6 +550,8 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 	return rc;
 }
 
+/* Walks the whole stack; full: by the full rules, with all registers. Returns
+ * why the walk ended. */
 static enum unwind_end unwind_walk(struct table_unwinder *u,
 				   const struct unwind_in *in,
 				   const struct abi *abi, bool full,
@@ -670,6 +672,7 @@ static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
 	return first;
 }
 
+/* Returns whether a thread begins at the return address addr in map. */
 static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
 			  uint64_t addr)
 {
