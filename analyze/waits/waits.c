@@ -216,7 +216,8 @@ struct waits_parts {
 	size_t n, cap;
 };
 
-#define CPUS_MAX 65536 /* losses on further ones are on any */
+/* Losses of further CPUs may be of any CPU; their threads have no runs. */
+#define CPUS_MAX 65536
 
 /* A capture that reports all waits that begin in its time: of all threads, or
  * only of those with an event of its type. */
@@ -526,8 +527,6 @@ static int64_t waits_part_exit(const struct waits_part *p, int64_t tid,
 {
 	return waits_part_life(p, tid, time)->to;
 }
-
-#define CPUS_MAX 65536 /* further ones have no runs */
 
 /* A CPU: who is on it, since when, and by which event. */
 struct waits_seat {
