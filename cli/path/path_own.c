@@ -1,5 +1,5 @@
-/* path_own.c - a chain as JSON; and what a thread itself did, and for whom it
- * waited: of a program all the time, or in all calls of one name. */
+/* path_own.c - a chain as JSON; and sums of what threads did themselves and for
+ * whom they waited, in a program's time or in all calls of one name. */
 #include "cli/path/path.h"
 
 #include <inttypes.h>
@@ -207,8 +207,8 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 	return intern_add(&r->details, text) + 1;
 }
 
-/* Takes the time that one other thread had the CPU for which p was ready out of
- * it, as a part of its own. own: the process of which threads have no names. */
+/* Takes the time that another thread had the CPU for which p was ready out of
+ * p, and returns it. own: the process of "its own threads"; -1: none. */
 static struct path_sum own_take_behind(struct path_run *r,
 				       const struct chain_segment *s,
 				       int64_t own, struct path_sum *p)
@@ -233,9 +233,8 @@ static struct path_sum own_take_behind(struct path_run *r,
 	return out;
 }
 
-/* Sets what of the cause of a wait is printed: what memory is wanted for, and
- * what ended by a timeout that is no sleep. call: by the call that was read,
- * for a wait whose stack does not tell. */
+/* Sets p->cause if it is to be printed: for memory, guests, and timeouts that
+ * are no sleep. call: the cause by the system call, if no stack shows one. */
 static void own_set_cause(struct path_run *r, struct path_sum *p,
 			  const struct proof_piece *pc, enum wait_cause call)
 {
@@ -320,7 +319,7 @@ bool path_put_several(const struct path_run *r, const struct path_sum *s,
 	return true;
 }
 
-/* in: the function in which it computed. */
+/* Writes "waiting for prog (4711)" of a sum. in: as in path_put_own(). */
 static void own_put(const struct path_run *r, const struct path_sum *p,
 		    const char *in, FILE *out)
 {
@@ -359,7 +358,7 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 	fputs(p->state == CHAIN_READY ? " had its CPU" : "", out);
 }
 
-/* How long the threads of a process freed memory, by kind. */
+/* How long, and how often, the threads of a process freed memory. */
 struct own_memory {
 	const struct intervals *iv;
 	int64_t pid, from, to;
@@ -368,6 +367,7 @@ struct own_memory {
 	} of[2]; /* reclaim, compaction */
 };
 
+/* Adds an interval to a struct own_memory if it is proved and in its time. */
 static void own_take_memory(void *arg, const struct interval *i)
 {
 	struct own_memory *m = arg;

@@ -1,5 +1,4 @@
-/* path_print.c - the answers of the command path: which one the options ask
- * for. */
+/* path_print.c - the command path: chooses the answer by the options. */
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/path/path_run.h"
@@ -25,16 +24,17 @@ struct of {
 	const char *name;
 	struct of_call *call;
 	size_t n, cap;
-	uint64_t other; /* that are not proved */
+	uint64_t other; /* calls whose begin or end is not proved */
 };
 
-/* Returns whether a time is known, and not in the one that was asked for. */
+/* Returns whether `time` is known and outside the time that was asked for. */
 static bool of_is_outside(const struct path_ask *ask, int64_t time)
 {
 	return ask->timed && time != INTERVAL_NEVER &&
 	       (time < ask->from || time > ask->to);
 }
 
+/* Keeps an interval that the options select if it is proved, else counts it. */
 static void of_take(void *arg, const struct interval *i)
 {
 	struct of *of = arg;
@@ -63,8 +63,8 @@ COMPARE_FUNCTION(of_compare, struct of_call,
 		 compare_numbers(y->ns, x->ns)
 			 ?: compare_numbers(x->from, y->from));
 
-/* Reads the calls of --of, longest first. Returns 0, or -1 and *err, also if
- * there is none. */
+/* Reads the calls of --of, and sorts the longest first. Returns 0, or -1 and
+ * *err, also if there are none. */
 static int of_load(struct of *of, const char *kind, struct err *err)
 {
 	const struct intervals_ask ask = { .kind = kind };
@@ -157,7 +157,7 @@ static void of_put_json(const struct of *of, const struct path_sum *part,
 	json_finish(&j);
 }
 
-/* What threads did in all calls of a name, and the longest of these. */
+/* Prints what threads did in all calls of a name, and the longest calls. */
 static int path_of(struct path_run *r, const struct path_opts *o,
 		   struct err *err)
 {
@@ -199,7 +199,7 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 		rc = path_screen(r, o, of.call[i].thread, of.call[i].from,
 				 of.call[i].to, err);
 	}
-	/* the longest were in the sums */
+	/* the chains of the longest calls were in r->sum before */
 	r->sum = calls;
 	free_all(of.call, sum, kind);
 	return rc;
@@ -207,9 +207,9 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 
 /* ---- what is printed without --of */
 
-/* Tells of the program with which the recording began, or the process that it
- * was of, and then of the longest waits of its threads; of all threads, if
- * there is none. */
+/* Prints what the program did with which the recording began, then the longest
+ * waits of it or of the process that was recorded; if there is neither, or it
+ * never waited, the longest waits of all threads. */
 static int path_of_program(struct path_run *r, const struct path_opts *o,
 			   const struct path_program *p, struct err *err)
 {

@@ -12,7 +12,7 @@
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 
-#define WHY_WIDTH 47 /* columns of "why" */
+#define WHY_WIDTH 47 /* width of the column "why" */
 #define LINE_WIDTH 79
 #define INDENT_MAX 16
 #define SUMS_SHOWN 3
@@ -21,16 +21,15 @@
 
 struct path_loss_count {
 	uint64_t reported; /* losses that the capture reports */
-	uint64_t silent;   /* without a loss */
-	bool tasks;	   /* those of silent tasks */
-	uint64_t n;	   /* records */
+	uint64_t silent;   /* records missing that no loss explains */
+	bool tasks;	   /* some are of silent tasks */
+	uint64_t n;	   /* lost records */
 	bool open;	   /* before the first or after the last record */
-	bool between;	   /* two captures */
-	bool unknown;	   /* some have no number */
+	bool between;	   /* between two captures */
+	bool unknown;	   /* n is incomplete: some losses have no number */
 };
 
-/* Whether a loss that no capture tells is the time between two of them, in
- * which one has ended and the next has not begun. */
+/* Returns whether an unreported loss is the time between two captures. */
 static bool path_is_between(const struct timeline_loss *l)
 {
 	return !l->only_wakes && l->from != TIMELINE_START &&
@@ -115,7 +114,7 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
 		return;
 	}
-	/* the premise, which is shown on demand, names them */
+	/* the premise, which --premises shows, names silent tasks */
 	c.tasks &= !r->ask || r->ask->premises || !premise.words;
 	if (!c.reported && !c.silent && !c.tasks && !c.open && !c.between) {
 		putc('\n', out);
@@ -147,8 +146,8 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 	putc('\n', out);
 }
 
-/* Returns how many bytes of a safe text fit into `width` columns, whole words
- * if it has a blank there, and stores the columns that they take. */
+/* Returns how many bytes of a safe text fit into `width` columns, cut at a
+ * blank if there is one, and sets *columns to their width. */
 static size_t path_fit(const char *s, size_t width, size_t *columns)
 {
 	const char *at = s;
@@ -197,8 +196,8 @@ void path_put_sums(const struct path_run *r, struct path_sum *sum, size_t n,
 	}
 }
 
-/* The answer: how long a thread took, and who did what meanwhile. own: what it
- * did itself comes first. */
+/* Prints how long a thread took, and who did what in that time. own: what the
+ * thread did itself comes first. */
 static void path_put_answer(struct path_run *r, const struct path_code *code,
 			    const struct chain *c, uint32_t thread,
 			    int64_t from, int64_t to, bool own)
@@ -232,8 +231,8 @@ static void path_put_answer(struct path_run *r, const struct path_code *code,
 
 /* ---- a line for each piece */
 
-/* The last edge of a path is by whom the thread of the segment woke the one
- * above it. */
+/* Returns the last edge of a segment's path: the wake-up of the thread above it
+ * by the thread of the segment. */
 static struct proof_edge path_last_edge(const struct path_run *r,
 					const struct chain *c,
 					const struct chain_segment *s)
@@ -277,6 +276,7 @@ static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
 	safe_text_say(out, before, intern_get(&r->details, call - 1), "");
 }
 
+/* Writes where a thread runs, and whom it wakes or where it waits next. */
 static void path_say_run(struct path_run *r, FILE *out,
 			 const struct path_code *code, const struct chain *c,
 			 const struct chain_segment *s)
@@ -294,7 +294,7 @@ static void path_say_run(struct path_run *r, FILE *out,
 		fputs("; wakes ", out);
 		path_put_thread(r, e.waiter, out);
 		if (e.context == CONTEXT_INLINE) {
-			/* Names a softirq that a thread ran itself. */
+			/* The thread ran the softirq itself: name it. */
 			const char *what =
 				wake_contexts_what(r->causes->contexts, &e);
 			const char *vector = what ? strchr(what, ':') : NULL;
@@ -335,12 +335,12 @@ static void path_say_ready(const struct path_run *r, FILE *out,
 	} else {
 		fputs("idle", out);
 	}
-	/* others had it between this one and the thread */
+	/* another thread had the CPU after this one */
 	if (timeline_on(r->t, s->cpu, s->from, &at) && at.to < s->to)
 		fputs(" at first", out);
 }
 
-/* Returns what a loss without a row in table loss is. */
+/* Writes what a loss is: its id in table loss or, if it has none, words. */
 static void path_say_loss(const struct timeline_loss *l, FILE *out)
 {
 	if (l->only_wakes)
@@ -369,6 +369,7 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 		fprintf(out, "loss %" PRId64 " (CPU %d)", l->id, l->cpu);
 }
 
+/* Writes `verb` and at most two of the losses in an open segment. */
 static void path_say_losses(const struct path_run *r, FILE *out,
 			    const struct chain_segment *s, const char *verb)
 {
@@ -465,8 +466,8 @@ static void path_put_line(const char *why, int64_t at, int64_t ns,
 	} while (*why);
 }
 
-/* Returns how many lines a chain has if shorter pieces are folded, and *ns, how
- * long these are. */
+/* Returns how many lines a chain has if pieces shorter than `least` are folded,
+ * and sets *ns to the time in these pieces. */
 static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
 {
 	size_t lines = 0;
@@ -483,11 +484,11 @@ static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
 	return lines;
 }
 
+/* Prints the pieces of a chain; the shortest are folded if there are many. */
 static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 			    const struct path_code *code, const struct chain *c,
 			    int64_t start, int64_t all)
 {
-	/* What is longest says why. */
 	int64_t least = o->least;
 	int64_t more = 1000;
 	int64_t time;
@@ -543,7 +544,7 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 	}
 }
 
-/* Whether a wake-up is only likely because of its softirq. */
+/* Returns whether a wake-up is only likely, as its softirq is not known. */
 static bool path_has_open_softirq(const struct path_run *r,
 				  const struct chain *c)
 {
@@ -585,7 +586,7 @@ void path_head(struct path_run *r, const struct path_code *code,
 {
 	path_chain(r, thread, from, to, c);
 	path_put_answer(r, code, c, thread, from, to, own);
-	/* How much of the answer above is proved, and on what that rests. */
+	/* the share that is proved, and on what premise */
 	double all = (double)to - (double)from;
 	double likely = (double)path_with(c, PROOF_LIKELY);
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);

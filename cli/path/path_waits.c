@@ -1,5 +1,5 @@
-/* path_waits.c - the command path over many waits: the longest ones, and what
- * time is put down to. */
+/* path_waits.c - the command path for many waits: the longest ones, and what
+ * their time is put down to. */
 #include "cli/path/path.h"
 
 #include <inttypes.h>
@@ -19,17 +19,16 @@
 #include "stitch/base/search.h"
 #include "stitch/text/safe_text.h"
 
-#define ROWS_AT_ONCE 1024 /* of JSON */
-/* Waits that are kept at first. Those of idle servers may be the longest ones,
- * so more are kept if fewer than are asked for are among them. */
+#define ROWS_AT_ONCE 1024 /* rows of JSON that are in memory */
+/* Waits that are kept at first. The longest may all be those of idle servers;
+ * KEPT_MORE times as many are kept if too few others are among them. */
 #define KEPT_FIRST 65536
 #define KEPT_MORE 16
-/* The longest waits of which the sentence about a process is. */
+/* The longest waits of a process that its sentence sums. */
 #define CHAINS_OF_PROCESS 16384
 
 /* ---- the longest waits */
 
-/* A wait as it is kept. */
 struct path_length {
 	int64_t ns, from;
 	uint32_t thread, piece;
@@ -38,19 +37,19 @@ struct path_length {
 struct path_longest {
 	struct path_run *r;
 	const struct path_opts *o;
-	/* The program with which the recording began: before that its first
-	 * thread was the recorder's, and waited for it. */
+	/* The program with which the recording began. Before its exec, its
+	 * first thread was the recorder's, whose waits do not count. */
 	const struct path_program *began;
-	bool told; /* JSON has it */
-	/* the longest, sorted when the array is full */
+	bool told; /* the chain of `began` is printed, too */
+	/* the longest waits: `keep` are left whenever it is cut */
 	struct path_length *wait;
 	size_t n, cap, keep;
-	int64_t least; /* shorter ones are not among them */
-	uint64_t waits, ns;
-	/* left out, although longer than the last one that is kept */
+	int64_t least;	    /* ns; shorter waits are not kept */
+	uint64_t waits, ns; /* all waits */
+	/* idle waits left out that are longer than the last one kept */
 	uint64_t idle, idle_ns;
-	bool only_idle; /* all are, and so none is left out */
-	/* what the waits in a table are put down to */
+	bool only_idle; /* all waits are idle, so that none is left out */
+	/* to whom the waits of a table are put down */
 	struct path_sum *sum;
 	size_t n_sum, cap_sum;
 };
@@ -66,6 +65,7 @@ static void path_cut_waits(struct path_longest *l)
 	l->least = l->wait[l->n - 1].ns;
 }
 
+/* Counts a wait, and keeps it if it may be one of the longest. */
 static void path_keep_wait(struct path_longest *l, const struct path_wait *w)
 {
 	if (l->began->pid >= 0 && w->thread == l->began->thread &&
@@ -89,8 +89,8 @@ static struct path_wait path_long_wait(struct path_longest *l, size_t i)
 	return path_wait_of(l->r, l->wait[i].thread, l->wait[i].piece, &end);
 }
 
-/* Returns whether a wait may be that of a server without work. One for an
- * answer on a connection that the process made is not: it asked there. */
+/* Returns whether a wait may be that of a server without work. A wait on a
+ * connection that the process itself made is not: it waits for an answer. */
 static bool path_is_idle(const struct path_longest *l, struct idle *s,
 			 const struct path_wait *w)
 {
@@ -103,15 +103,15 @@ static bool path_is_idle(const struct path_longest *l, struct idle *s,
 		 (!strncmp(c.name, "tcp:", 4) || !strncmp(c.name, "udp:", 4)));
 }
 
-/* Leaves at most `most` waits, those that are not idle. Returns whether there
- * may be more of them among those that are not kept. */
+/* Reduces the waits to the first `most` that are not idle. Returns true if that
+ * left fewer, and waits that were not kept may be such ones. */
 static bool path_leave_idle(struct path_longest *l, size_t most)
 {
 	struct idle s = { .p = l->r->proofs,
 			  .t = l->r->t,
 			  .budget = IDLE_BUDGET };
 	const struct path_ask *ask = l->r->ask;
-	/* a program may be named as a recorder, and whoever asks wants it */
+	/* a thread that the user names is shown even if it is a recorder's */
 	bool all = ask->pid < 0 && ask->tid < 0 && !ask->comm;
 	size_t kept = 0;
 
@@ -138,8 +138,7 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 	return false;
 }
 
-/* Whom the waits of a process are put down to, as far as they are not those of
- * threads without work. */
+/* Writes to whom the waits of a process are put down, without idle waits. */
 static void path_put_process(const struct path_longest *l, FILE *out)
 {
 	struct path_run *r = l->r;
@@ -201,7 +200,7 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 	free_all(own, sum, all.wait);
 }
 
-/* What was left out, or that nothing could be. */
+/* Writes how many idle waits were left out, or that all waits may be idle. */
 static void path_put_idle(const struct path_longest *l, FILE *out)
 {
 	if (l->only_idle) {
@@ -230,7 +229,7 @@ static const struct grid_column path_wait_columns[] = {
 	{ "Proved %", "proved_percent" },
 };
 
-/* Writes a table as the options want it. */
+/* Prints a table as text or as JSON. */
 static void path_put_grid(const struct path_opts *o, const struct grid *g,
 			  const char *key)
 {
@@ -255,10 +254,10 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 
 	grid_names(g, "In", true);
 	grid_whole(g, "Time");
-	/* the line above has it for all, and the JSON for each */
+	/* the line above has it for all waits, JSON for each */
 	grid_spare(g, "Proved %");
 	grid_spare(g, "State");
-	/* where the thread waited is less than why */
+	/* where a thread waited matters less than why */
 	grid_give_way(g, "In");
 	for (; n > 0 && *at < l->n; n--) {
 		const struct path_wait w = path_long_wait(l, (*at)++);
@@ -306,7 +305,7 @@ static void path_json_idle(const struct path_longest *l, struct json *j)
 	json_end(j);
 }
 
-/* All waits of a capture do not fit into memory as a table does. */
+/* Prints the waits in parts, as a table of all may not fit into memory. */
 static void path_put_waits_json(struct path_longest *l)
 {
 	size_t at = 0;
@@ -374,7 +373,7 @@ static void path_put_waits(struct path_longest *l)
 	fprintf(out, "all: %s, %s together\n", HUMAN_NOUN(l->waits, "wait"),
 		HUMAN_NS(l->ns));
 	path_put_idle(l, out);
-	/* of the program's; '--worst 3' alone has all threads */
+	/* '--worst 3' without --tid is not limited to the program */
 	fprintf(out,
 		"'--time TIME --tid TID' shows the chain of one, '%s--worst 3' "
 		"of the longest",
@@ -422,7 +421,7 @@ static int path_put_worst(struct path_longest *l, struct err *err)
 	return 0;
 }
 
-/* Finds the longest waits, at most `most`. */
+/* Sets l->wait to at most `most` longest waits; idle ones only with --idle. */
 static void path_find_waits(struct path_longest *l, size_t most)
 {
 	bool idle = l->o->idle;
@@ -484,7 +483,7 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 	size_t at = 0;
 	int rc = limits_open_rows(db, &ask, &at, &rows, err);
 
-	/* what was recorded with it may have no switches */
+	/* a capture without switches is no error: nothing is written */
 	if (rc <= 0 || rows_end(rows, err))
 		return rc ? -1 : 0;
 	if (!path_open(&r, db, path, err)) {
@@ -497,11 +496,11 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 
 /* ---- sums over waits */
 
-/* What time is put down to: a key, whose text is made where it is shown. */
+/* A sum of time by a key, whose text path_put_share() makes. */
 struct path_share {
 	uint32_t key; /* in path_shares.keys */
 	uint64_t ns, likely, waits;
-	uint64_t last; /* wait that was counted last */
+	uint64_t last; /* path_shares.waits at the last wait that was counted */
 };
 
 struct path_shares {
@@ -509,12 +508,12 @@ struct path_shares {
 	const struct path_opts *o;
 	struct path_share *share;
 	size_t n, cap;
-	struct intern keys;	      /* of share[] */
+	struct intern keys;	      /* index: that of share[] */
 	struct intern names;	      /* of threads and functions */
-	uint32_t *name;		      /* by thread: in names, + 1; 0: not yet */
-	struct chain chain;	      /* of the wait at hand */
-	uint32_t key[CHAIN_MOST + 2]; /* of the piece at hand */
-	uint64_t ns, likely, unknown, waits;
+	uint32_t *name;		      /* by thread: index in names + 1, or 0 */
+	struct chain chain;	      /* of the current wait */
+	uint32_t key[CHAIN_MOST + 2]; /* of the current piece */
+	uint64_t ns, likely, unknown, waits; /* sums of all; ns */
 };
 
 /* Words of a key of --blame. */
@@ -534,7 +533,8 @@ static uint32_t path_name_of(struct path_shares *p, uint32_t thread)
 	return p->name[thread] - 1;
 }
 
-/* Who waited for whom, and what that one did. */
+/* Sets p->key to the state of the last thread of a path, and to the names from
+ * the first waiter on. Returns its number of words. */
 static size_t path_key_tree(struct path_shares *p, const struct chain *c,
 			    const struct chain_segment *s)
 {
@@ -552,7 +552,8 @@ static size_t path_key_tree(struct path_shares *p, const struct chain *c,
 	return n;
 }
 
-/* Whom, in what state, and where. */
+/* Sets p->key to the name of the last thread, its state, and the function where
+ * it woke the one above it or waited. Returns its number of words. */
 static size_t path_key_blame(struct path_shares *p, const struct chain *c,
 			     const struct chain_segment *s)
 {

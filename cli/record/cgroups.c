@@ -21,17 +21,17 @@
 #include "stitch/files/new_file.h"
 
 #define SECOND 1000000000L
-#define LINES_MAX 65536 /* of a reading; one with more is not whole */
+#define LINES_MAX 65536 /* a reading with more lines is not whole */
 #define DEPTH_MAX 64
-#define TEXT 4096      /* bytes of a file that are looked at */
-#define CPUS 8192      /* of a set of CPUs */
-#define CALLS_SHARE 50 /* looks at calls take at most this part of a CPU */
+#define TEXT 4096      /* size of a buffer for the content of a file */
+#define CPUS 8192      /* number of CPUs in a cpu_set_t */
+#define CALLS_SHARE 50 /* reading calls takes at most 1/50 of a CPU */
 
-/* Where a kind of cgroups is mounted: version 2, or cpu and freezer of 1. */
+/* A mounted hierarchy: version 2, or version 1's cpu or freezer controller. */
 struct cgroups_root {
 	char path[PATH_MAX];
-	bool two;
-	const char *kind; /* before names: two trees may have the same */
+	bool two;	  /* version 2 */
+	const char *kind; /* prefix of paths, which two hierarchies may share */
 };
 
 struct cgroups {
@@ -39,25 +39,25 @@ struct cgroups {
 	struct cgroups_root root[3];
 	size_t n_root;
 	char host[HOST_NAME_MAX + 1];
-	int64_t last;	  /* when the last reading began */
-	char machine[65]; /* whose numbers of calls are those of this kernel */
-	int64_t calls;	  /* when to look at calls again */
+	int64_t last;	  /* when the last reading began, in ns */
+	char machine[65]; /* of uname(2): selects the table of system calls */
+	int64_t calls;	  /* when calls may be read again, in ns */
 	struct cgroups_socket {
 		unsigned long inode;
 		char *name;
-	} * socket; /* that were named */
+	} * socket; /* a cache; name is NULL if it was not found */
 	size_t n_socket, cap_socket;
-	size_t lines; /* of the reading at hand */
-	bool whole;
+	size_t lines; /* written in the current reading */
+	bool whole;   /* nothing was skipped in the current reading */
 };
 
-/* A cgroup that may hold its threads, and those of all below it. */
+/* A cgroup that may keep its threads, and its descendants', from the CPU. */
 struct cgroups_limit {
 	const char *path;
 	const struct cgroups_limit *above;
 };
 
-/* Writes a line, and what it begins with: the rest is for the caller. */
+/* Writes the start of a line. The caller writes the rest to the result. */
 static FILE *cgroups_line(struct cgroups *c, const char *event)
 {
 	FILE *out = new_file_stream(c->file);
@@ -72,7 +72,7 @@ static FILE *cgroups_line(struct cgroups *c, const char *event)
 	return out;
 }
 
-/* A name may have any byte; those of a word stay. */
+/* Ends a line with " path=" and the path, whose non-word bytes are escaped. */
 static void cgroups_path(FILE *out, const char *kind, const char *path)
 {
 	fprintf(out, " path=%s", kind);
@@ -84,7 +84,7 @@ static void cgroups_path(FILE *out, const char *kind, const char *path)
 	putc('\n', out);
 }
 
-/* Reads a file of a cgroup; "" if it is not there. */
+/* Reads the start of a file into text, which is "" if that fails. */
 static void cgroups_file(int dir, const char *name, char text[TEXT])
 {
 	int fd OWNED_FD = openat(dir, name, O_RDONLY | O_CLOEXEC);
@@ -93,7 +93,7 @@ static void cgroups_file(int dir, const char *name, char text[TEXT])
 	text[n > 0 ? n : 0] = '\0';
 }
 
-/* Returns the number after a word that begins a line; 0: it has none. */
+/* Returns the number after the word on the line that begins with it, or 0. */
 static int64_t cgroups_number(const char *text, const char *word)
 {
 	const char *p = text;
@@ -104,7 +104,7 @@ static int64_t cgroups_number(const char *text, const char *word)
 	return p ? strtoll(p + len, NULL, 10) : 0;
 }
 
-/* Writes a line if the cgroup may hold threads, or did. Returns that. */
+/* Writes a line, and returns true, if the cgroup limits its threads or did. */
 static bool cgroups_take_limits(struct cgroups *c, int dir, const char *kind,
 				const char *path)
 {
@@ -167,7 +167,7 @@ static char *cgroups_cpus(long tid)
 	return text;
 }
 
-/* Writes a line for each thread, and each cgroup that may hold it. */
+/* Writes a line for each pair of a thread and a cgroup that limits it. */
 static void cgroups_take_threads(struct cgroups *c,
 				 const struct cgroups_root *root, int dir,
 				 const struct cgroups_limit *limit)
@@ -187,11 +187,11 @@ static void cgroups_take_threads(struct cgroups *c,
 			cgroups_path(out, root->kind, l->path);
 		}
 	}
-	/* "cgroup.threads" of a group of another type cannot be read */
+	/* cgroup.threads cannot be read in a cgroup of type "domain invalid" */
 	c->whole &= !in || !ferror(in);
 }
 
-/* Walks a cgroup and those below it. One that is gone meanwhile is none. */
+/* Reads a cgroup and its descendants, except those removed meanwhile. */
 static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
 			 const char *path, const struct cgroups_limit *above,
 			 int depth)
@@ -217,11 +217,11 @@ static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
 	}
 }
 
-/* Writes a line for each thread that may not use all CPUs, or is real-time.
- * Returns whether all threads of the machine are seen by the ids that recorders
- * have: not in a PID namespace of its own, which has another inode than that of
- * PROC_PID_INIT_INO (include/linux/proc_ns.h), or where a mount hides others.
- */
+/* Writes a line for each thread that may not use all CPUs or is real-time.
+ * Returns whether /proc shows all threads of the machine, by the ids that
+ * recorders write. It does not in a PID namespace other than the first, whose
+ * inode is PROC_PID_INIT_INO (include/linux/proc_ns.h), and if /proc is mounted
+ * with hidepid. */
 static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 {
 	DIR *proc OWNED_DIR = opendir("/proc");
@@ -253,9 +253,9 @@ static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 
 /* ---- calls */
 
-/* Returns the name of a socket of a process: of the other end that it connected
- * to, "tcp:127.0.0.1:5432"; of one that connected to it, "from-tcp:..."; or its
- * own, "at-udp:0.0.0.0:53", "unix:/path". NULL: not known. */
+/* Returns a name for a socket of a process, which the caller frees, or NULL:
+ * the peer's address, "tcp:127.0.0.1:5432", or "from-tcp:..." if the peer
+ * connected to it; else its own, "at-udp:0.0.0.0:53" or "unix:/path". */
 static char *cgroups_find_socket(const char *proc, unsigned long inode)
 {
 	static const char *const table[] = { "unix", "tcp", "tcp6", "udp",
@@ -288,7 +288,7 @@ static char *cgroups_find_socket(const char *proc, unsigned long inode)
 					 hex[0], &port[0], hex[1], &port[1],
 					 &state, &number) != 6)
 				continue;
-			/* state 10 listens, and comes again after our own */
+			/* state 10 is a listener, read again after rewind() */
 			from |= name && state == 10 && port[0] == own;
 			if (name || number != inode)
 				continue;
@@ -312,7 +312,7 @@ static char *cgroups_find_socket(const char *proc, unsigned long inode)
 	return name;
 }
 
-/* Writes the name of a descriptor of a process, as a word. */
+/* Writes " path=", what a descriptor of a process refers to, and a newline. */
 static void cgroups_put_file(struct cgroups *c, FILE *out, const char *proc,
 			     unsigned int fd)
 {
@@ -337,7 +337,7 @@ static void cgroups_put_file(struct cgroups *c, FILE *out, const char *proc,
 	cgroups_path(out, "", c->socket[i].name ? c->socket[i].name : name);
 }
 
-/* Looks at a thread: if it waits in a call on a descriptor, writes a line. */
+/* Writes a line if a thread waits in a system call on one descriptor. */
 static void cgroups_take_call(struct cgroups *c, const char *proc,
 			      const char *tid)
 {
@@ -351,7 +351,7 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	if (sscanf(text, "%ld %lx %lx", &number, &fd, &n) != 3 || number < 0)
 		return;
 	calls_name(c->machine, number, name);
-	/* of one descriptor, which is in the memory of the process */
+	/* the struct pollfd is in the memory of the process */
 	if ((!strcmp(name, "poll") || !strcmp(name, "ppoll")) && n == 1) {
 		struct pollfd polled;
 		struct iovec to = { &polled, sizeof(polled) };
@@ -371,13 +371,13 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 
 	cgroups_put_file(c, out, proc, (unsigned int)fd);
 	mem_stream_end(out);
-	/* the text has microseconds */
+	/* 1000 more: the time of the line is rounded down to microseconds */
 	fprintf(cgroups_line(c, "call"),
 		"took_ns=%" PRId64 " tid=%s call=%s fd=%lu%s",
 		now_ns() - began + 1000, tid, name, fd, file);
 }
 
-/* Looks at the threads of a process, of its children, or of both. */
+/* Writes the calls of a process (own), and of its descendants (children). */
 static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
 			       bool children, int depth)
 {
@@ -405,7 +405,7 @@ static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
 
 void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 {
-	/* not by the clock: it may have to wait for a CPU */
+	/* CPU time, as wall time includes waiting for a CPU */
 	int64_t used = -now_of(CLOCK_PROCESS_CPUTIME_ID);
 
 	if (now_ns() < c->calls)
@@ -415,7 +415,7 @@ void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 	c->calls = now_ns() + used * CALLS_SHARE;
 }
 
-/* A line limits_read ends a reading that is whole. */
+/* Makes a reading. If nothing was skipped, a line "limits_read" ends it. */
 static void cgroups_read_all(struct cgroups *c)
 {
 	int64_t stolen[9] = { 0 };

@@ -1,25 +1,26 @@
-/* cgroups.h - what may keep threads from the CPU, read while perf records: the
- * cgroups with a quota of CPU time, or that are frozen, and their threads; and
- * threads that may not use all CPUs, or are real-time.
+/* cgroups.h - what may keep threads from the CPU, read while perf records:
+ * cgroups that are frozen or have a quota of CPU time, and their threads; and
+ * threads that may not use all CPUs or are real-time.
  *
- * It goes into a text of ftrace next to the capture, on perf's clock, to be
- * read together with it; backstitch-formats(5) has its lines. A cgroup that is
- * made and gone between two readings is in none. */
+ * It is written as ftrace text to a file next to the capture, on perf's clock,
+ * and read together with the capture; backstitch-formats(5) describes its
+ * lines. A cgroup that exists only between two readings is not seen. */
 #pragma once
 #include <stdbool.h>
 
 struct cgroups;
 struct err;
 
-/* Begins the text, with the first reading. pid: of the process that the user
- * asked for; 0: of none. Returns NULL and *err. */
+/* Creates the file and makes the first reading. pid is the process that the
+ * user asked for, or 0. cgroups_close() frees the result; NULL and *err if the
+ * file cannot be created. */
 struct cgroups *cgroups_open(const char *name, long pid, struct err *err);
-/* Reads once more, if the last time was a second ago. */
+/* Makes another reading if the last one began at least a second ago. */
 void cgroups_read(struct cgroups *c);
-/* Reads in which calls on descriptors the threads of a process wait, or those
- * of all that it started, unless the last time was too short ago for what that
- * costs. */
+/* Writes in which system calls on descriptors the threads of a process wait
+ * or, with children, those of its descendants. It does nothing if it would take
+ * more than 1/50 of a CPU. */
 void cgroups_read_calls(struct cgroups *c, long pid, bool children);
-/* Reads for the last time; c may be NULL. Returns 0, or -1 and *err if the text
- * could not be written. */
+/* Makes the last reading and frees c, which may be NULL. Returns 0, or -1 and
+ * *err if the file could not be written. */
 int cgroups_close(struct cgroups *c, struct err *err);

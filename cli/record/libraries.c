@@ -15,15 +15,15 @@
 #define LIBRARIES_MAX 1024
 
 struct libraries {
-	struct intern name; /* as they are needed, */
-	struct intern path; /* and where those are that were found, */
-	int bits;	    /* of this class (ELFCLASS*) and machine */
-	uint16_t machine;
-	bool asked;	     /* for the cache: */
+	struct intern name; /* of the libraries looked for, from DT_NEEDED */
+	struct intern path; /* of the libraries found */
+	int bits;	  /* the program's ELFCLASS*; libraries must have it */
+	uint16_t machine; /* the program's e_machine, likewise */
+	bool asked;	  /* cache was filled */
 	char cache[1 << 18]; /* "\tNAME (libc6,x86-64) => PATH" lines */
 };
 
-/* Folders where loaders look last: glibc's, and musl's without its file. */
+/* Folders where loaders look last: glibc's, and musl's without a path file. */
 static const char library_default[] =
 	"/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib";
 
@@ -39,8 +39,8 @@ static bool library_take(struct libraries *l, const char *path)
 	return fits;
 }
 
-/* Looks for a library in the folders of a list, in which $ORIGIN stands for
- * that of the file at `from`. */
+/* Adds a library if it is in one of a list of folders, where $ORIGIN is that of
+ * the file `from`. Returns whether it did. */
 static bool library_in(struct libraries *l, const char *folders,
 		       const char *from, const char *name)
 {
@@ -63,7 +63,7 @@ static bool library_in(struct libraries *l, const char *folders,
 	return false;
 }
 
-/* Looks in what ldconfig(8) has found in the folders of ld.so.conf. */
+/* Adds a library if it is in the cache of ldconfig(8). Returns whether. */
 static bool library_in_cache(struct libraries *l, const char *name)
 {
 	static const char *const ldconfig[] = { "/sbin/ldconfig", "-p", NULL };
@@ -84,8 +84,9 @@ static bool library_in_cache(struct libraries *l, const char *name)
 	return false;
 }
 
-/* Looks for the libraries that a file needs. program: the file whose DT_RPATH
- * holds for its libraries too. Returns its DT_RPATH, or NULL. */
+/* Looks for the libraries that the file ef needs. inherited is the DT_RPATH of
+ * program, which applies to its libraries too, or NULL. Returns the DT_RPATH of
+ * ef, valid while ef is open, or NULL. */
 static const char *libraries_needed(struct libraries *l,
 				    const struct elf_file *ef,
 				    const struct elf_file *program,
@@ -114,7 +115,7 @@ static const char *libraries_needed(struct libraries *l,
 		    !(text = elf_strptr(ef->elf, s.link, dyn.d_un.d_val)) ||
 		    intern_add(&l->name, text) < known)
 			continue;
-		/* the loader itself runs at the start alone */
+		/* the loader itself runs only at the start */
 		if (!fnmatch("ld*.so*", text, 0))
 			continue;
 		if (strchr(text, '/'))

@@ -9,7 +9,7 @@
 /* Takes the path of a library, valid until it returns. */
 typedef void library_fn(void *arg, const char *path);
 
-/* Calls fn() for each library that the program at path needs and that is found,
- * those that it names itself first. Libraries that it opens while it runs
- * (dlopen()) are not among them. */
+/* Calls fn() for each library that the program at path needs and that is found;
+ * libraries that the program itself names come first. Libraries that it opens
+ * while it runs (dlopen()) are not included. */
 void libraries_of(const char *path, library_fn *fn, void *arg);

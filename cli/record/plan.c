@@ -36,15 +36,15 @@
 
 /* ---- what a capture teaches the next recording */
 
-/* Dumps grow if more stacks than this end with theirs. */
+/* Dumps are enlarged if more than 1 of 100 stacks are cut at their end. */
 #define CUT_OF 100
-/* They grow as far as they can if more than this do: by how much these stacks
- * are larger, nothing tells. */
+/* The largest dumps are taken if more than 1 of 2 stacks are cut, as it is not
+ * known how much larger these stacks are. */
 #define CUT_MOST_OF 2
-#define MEGABYTES 4 /* of buffers that go with dumps of 16 kB */
+#define MEGABYTES 4 /* buffers of a CPU, for dumps of 16 kB */
 #define MEGABYTES_MAX 64
 
-/* Returns twice as much, of nothing twice what perf has. */
+/* Returns twice `had`, or twice perf's default if it is 0; at most `most`. */
 static unsigned int last_recording_larger(int64_t had, unsigned int perfs,
 					  unsigned int most)
 {
@@ -53,8 +53,8 @@ static unsigned int last_recording_larger(int64_t had, unsigned int perfs,
 	return had ? 2 * (unsigned int)had : 2 * perfs;
 }
 
-/* In some guests there are tasks of which nothing is recorded, by any tracer. A
- * trial shows them at once; else hours of recording would. */
+/* Reads from a trial what 'path' will be able to prove. In some guests there
+ * are tasks of which no tracer records anything; a trial shows them at once. */
 static int last_recording_proves(struct store *db, const char *file,
 				 struct last_recording *out, struct err *err)
 {
@@ -107,14 +107,14 @@ int last_recording_read(const char *file, const char *name, bool all,
 		failed = !t && (!all || *others);
 		if (t)
 			n = trust_count(t);
-		/* perf 7.2 and 7.3 do not store the rest of it */
+		/* perf 7.2 and 7.3 store only a part of the command line */
 		unsigned int mb = loss_buffer_megabytes(
 			rows_text(r, RECORD_LEARNED_CMDLINE));
 		int64_t dump = rows_int(r, RECORD_LEARNED_DUMP);
 		long long samples = n.all, cut = n.cut;
 		long long lost = rows_int(r, RECORD_LEARNED_LOST);
 
-		/* larger dumps lose more: room for them comes first */
+		/* larger dumps lose more records: enlarge buffers first */
 		out->cut = cut > samples / CUT_OF && cut > lost &&
 			   dump < DUMP_LARGEST;
 		out->lost = lost;
@@ -146,15 +146,16 @@ int last_recording_read(const char *file, const char *name, bool all,
 	return rc;
 }
 
-/* ---- the code that a program or process runs, looked at before it is
- * recorded: a file */
+/* ---- the code that a program or process runs, read before it is recorded:
+ * one file */
 
 /* One function in twenty may lack a frame pointer: assembly and the like. */
 #define FRAMES_OF 20
-#define STACKS_TELL 20 /* of a trial; of fewer the code is asked */
-#define SCRIPTS_MAX 4  /* of which each is the interpreter of the last */
-#define LISTED 65536   /* bytes of a line of maps */
+#define STACKS_TELL 20 /* with fewer in a trial, the code is judged instead */
+#define SCRIPTS_MAX 4  /* scripts in a row that are run by a script */
+#define LISTED 65536   /* bytes that are read of a file in /proc/PID */
 
+/* Counts the functions of a file, and keeps the worst file. */
 static void code_add(struct record_code *c, const char *path, const char *name)
 {
 	struct elf_section s;
@@ -185,8 +186,8 @@ static const struct code_runtime runtimes[] = {
 	  0 },
 	{ "Node", "@(node|nodejs|libnode.so*)", "NODE_OPTIONS",
 	  "--perf-basic-prof", "--perf-basic-prof", 0 },
-	/* since JDK 17; of compiled code only frame pointers tell the caller.
-	 * 14 % of the stacks of a program ended with 16 kB, none with 32 */
+	/* since JDK 17; compiled code is unwound only by frame pointers. Dumps
+	 * of 16 kB cut 14 % of the stacks of a program, those of 32 kB none */
 	{ "Java", "@(java|libjvm.so)", "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer "
 	  "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
@@ -198,7 +199,7 @@ static const struct code_runtime runtimes[] = {
 	{ "PHP", "@(php|php[0-9]*|libphp[0-9]*)", NULL, NULL, NULL, 0 },
 };
 
-/* Takes the runtime from the name of a program or library. */
+/* Sets the runtime if the name of a program or library is one's. */
 static void code_name(struct record_code *c, const char *path)
 {
 	const char *base = path_base(path);
@@ -213,9 +214,9 @@ static void code_name(struct record_code *c, const char *path)
 /* Returns whether nearly all functions of each file set a frame pointer. */
 static bool code_has_frames(const struct record_code *c)
 {
-	/* Go's functions set frame pointers, but for assembly and parts of
-	 * prologues: 57 % of the stacks of a Go 1.19 program are whole along
-	 * them, and 80 % by its unwind tables, which go with 'strip'. */
+	/* Go's functions set frame pointers, except assembly and parts of
+	 * prologues: 57 % of the stacks of a Go 1.19 program are whole by frame
+	 * pointers, 80 % by its unwind tables, which 'strip' removes. */
 	if (c->go)
 		return !c->files;
 	return c->files && c->worst.functions - c->worst.set <=
@@ -224,8 +225,9 @@ static bool code_has_frames(const struct record_code *c)
 
 /* ---- a program */
 
-/* Replaces the path of a script by that of its interpreter, of "#!/usr/bin/env
- * [-S] NAME" by that of NAME. Returns false if it is no script. */
+/* Replaces the path of a script by that of its interpreter, or of NAME for
+ * "#!/usr/bin/env [-S] NAME". Returns false if it is no script or the
+ * interpreter is not found. */
 static bool code_interpreter(char path[PATH_MAX])
 {
 	char line[256], *word, *save;
@@ -257,7 +259,7 @@ int code_of_program(const char *name, struct record_code *out, struct err *err)
 	if (!child_find(name, strlen(name), out->path)) {
 		err_set(err, ERR_IO, "%s: no such program, or no right to it",
 			name);
-		/* a name without '/' is not one of this folder */
+		/* a name without '/' is not looked up in this folder */
 		return strchr(name, '/') && !access(name, F_OK) ? 126 : 127;
 	}
 	for (int i = 0; i < SCRIPTS_MAX && code_interpreter(out->path); i++)
@@ -272,15 +274,15 @@ int code_of_program(const char *name, struct record_code *out, struct err *err)
 
 /* ---- a process */
 
-/* Where the process sees the file that is now at the path of a mapping. */
+/* Sets out to the path by which we reach what the process sees at `file`. */
 static void code_path_of(long pid, const char *file, char out[PATH_MAX + 64])
 {
 	snprintf(out, PATH_MAX + 64, "/proc/%ld/root%s", pid, file);
 }
 
-/* Notes a mapping whose file is not the one at its path. What has never been a
- * program, as memory that is mapped as a file or a device, is no file at its
- * path; of what may not be read nothing is known. */
+/* Counts a mapping whose file is no longer the one at its path, keeps the first
+ * one, and returns true. Mappings with no regular file at their path, such as
+ * devices and shared memory, and files that may not be read do not count. */
 static bool code_take_replaced(struct record_code *c, long pid,
 			       const struct image *img, const char *kept)
 {
@@ -327,7 +329,7 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 			   file) != 7 ||
 		    exec != 'x' || *file != '/')
 			continue;
-		/* the process may see other files: a container */
+		/* a process in a container sees other files than we do */
 		code_path_of(pid, file, path);
 		snprintf(name, sizeof(name), "/proc/%ld/map_files/%lx-%lx", pid,
 			 from, to);
@@ -341,14 +343,14 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 	return 0;
 }
 
-/* Buffers for each CPU where there are dumps: a quarter of a second of them at
- * 997 Hz. perf's default holds 31 of 16 kB. */
+/* Buffers of a CPU if there are dumps: they hold a quarter of a second of dumps
+ * at 997 Hz. perf's default holds 31 dumps of 16 kB. */
 #define MEGABYTES 4
-#define MEGABYTES_ALL 256 /* of all CPUs */
-#define MEGABYTES_WAITS 16
-/* A chain has 127 addresses at most, and a record some more words. */
+#define MEGABYTES_ALL 256  /* of all CPUs together */
+#define MEGABYTES_WAITS 16 /* of a CPU, if switches are recorded */
+/* Bytes of a record: at most 127 addresses, and some more words. */
 #define CHAIN 1100
-#define SAID 16384 /* bytes of perf's answer that are looked at */
+#define SAID 16384 /* bytes of perf's output that are kept */
 
 /* ---- the words */
 
@@ -357,7 +359,7 @@ static void plan_add_word(struct plan *p, const char *word)
 	*mem_add(p->argv, p->n_argv, p->cap_argv) = word;
 }
 
-/* Adds the words of a text, which are between blanks. */
+/* Adds the words of a text that is split at blanks. */
 __attribute__((format(printf, 2, 3))) static void plan_add(struct plan *p,
 							   const char *fmt, ...)
 {
@@ -372,21 +374,20 @@ __attribute__((format(printf, 2, 3))) static void plan_add(struct plan *p,
 		plan_add_word(p, arena_strdup(&p->words, word));
 }
 
-/* Whether dumps are asked for by a term of the event, not for all of them: of
- * an event with call-graph=fp next to perf's --call-graph dwarf, the kernel
- * leaves out the user stack, as perf 6.1 does not take back its
- * exclude_callchain_user (evsel__reset_callgraph()). */
+/* Returns whether dumps are requested by a term of the sampling event instead
+ * of --call-graph dwarf. With the latter, events with call-graph=fp lack user
+ * stacks, as perf 6.1 leaves exclude_callchain_user set
+ * (evsel__reset_callgraph()). */
 static bool plan_dumps_by_event(const struct plan *p)
 {
 	return p->waits && p->dump;
 }
 
-/* The events by which 'path' and --off-cpu prove: each of them, as neither -F
- * nor -c is given, next to a clock that keeps its rate; of interrupts who
- * raised a softirq, and which disk was done. Only switches and sched_waking,
- * which say who waited where and woke where, have a stack, that of
- * --call-graph, and no dump: with dumps a third of all records were lost on a
- * busy machine, and with them the proofs. */
+/* Adds the sampling event and, for waits, the events from which 'path' and
+ * --off-cpu prove. Without -F and -c each occurrence is recorded; freq= keeps
+ * the rate of the samples. Only switches and sched_waking need a stack, for
+ * where a thread waits and is woken: that of --call-graph, without dumps, with
+ * which a busy machine lost a third of all records, and the proofs. */
 static void plan_add_events(struct plan *p, bool trial)
 {
 	plan_add(p, "-e");
@@ -402,7 +403,7 @@ static void plan_add_events(struct plan *p, bool trial)
 	if (by_event)
 		snprintf(dump, sizeof(dump), ",call-graph=%s,stack-size=%u",
 			 p->graph, p->dump);
-	/* perf's event falls back in a trial, and is then named */
+	/* without name=, a trial shows to which event perf falls back */
 	plan_add(p,
 		 "%s/freq=%ld%s%s%s/ -e sched:sched_switch%s "
 		 "-e sched:sched_waking%s "
@@ -415,17 +416,17 @@ static void plan_add_events(struct plan *p, bool trial)
 			     : " -e block:block_rq_complete/call-graph=no/");
 }
 
-/* Whether deferred stacks are taken only if those of a trial are whole. */
+/* Returns whether a trial decides if deferred stacks are used. */
 static bool plan_asks(const struct plan *p)
 {
 	return p->want->tries && !p->want->waits &&
 	       (p->want->all || p->want->pid) && !strcmp(p->graph, "fp,defer");
 }
 
-/* The largest dumps cannot grow. */
+/* Returns whether the trial records what runs here, and is read. */
 static bool plan_learns(const struct plan *p)
 {
-	/* ftrace has records of what perf may leave out without a word */
+	/* ftrace records what perf may omit silently */
 	if (p->want->waits)
 		return p->want->tries && !p->want->ftrace;
 	if (plan_asks(p))
@@ -434,8 +435,8 @@ static bool plan_learns(const struct plan *p)
 	       p->dump < DUMP_LARGEST;
 }
 
-/* Adds what runs while it records, and the end of argv: the program, or sleep
- * for the time that was given; none of both: neither. */
+/* Ends argv with the command that perf runs: the program, sleep for the given
+ * time, or nothing. */
 static void plan_add_command(struct plan *p)
 {
 	const struct plan_wants *want = p->want;
@@ -456,12 +457,12 @@ void plan_make_calls(struct plan *p)
 	plan_add_command(p);
 }
 
-/* trial: the file that is recorded to for a moment; NULL: the real one. */
+/* Makes argv. trial: the output file of a trial; NULL: it is no trial. */
 static void plan_build(struct plan *p, const char *trial)
 {
 	p->n_argv = 0;
-	/* With ftrace nothing is learned of these in a trial, and perf takes
-	 * half a second to turn so many events on and off. */
+	/* With ftrace a trial of switches and wake-ups is useless, and perf
+	 * takes half a second to turn so many events on and off. */
 	p->waits = p->want->waits && !p->want->ftrace;
 	plan_add(p, "perf record");
 	plan_add_events(p, trial);
@@ -471,22 +472,22 @@ static void plan_build(struct plan *p, const char *trial)
 		plan_add(p, "--call-graph %s,%u", p->graph, p->dump);
 	if (p->megabytes)
 		plan_add(p, "-m %uM", p->megabytes);
-	/* those of the files that are mapped, not of what is at their paths in
-	 * the end; perf 5.12, Linux 5.12 */
+	/* build-ids of the files that are mapped, not of those at their paths
+	 * when perf ends; since perf 5.12 and Linux 5.12 */
 	if (!p->no_ids)
 		plan_add(p, "--buildid-mmap");
-	/* jitdumps tell time by it, rings of ftrace, and cgroups.h */
+	/* the clock of jitdumps, of rings.h and of cgroups.h */
 	if (p->env || p->want->waits)
 		plan_add(p, "-k CLOCK_MONOTONIC");
-	/* what may end is not recorded to ask whether stacks can be deferred */
+	/* the trial that asks whether stacks can be deferred runs 'true' */
 	if (trial && plan_asks(p) && !p->defers)
 		;
 	else if (p->want->all)
 		plan_add(p, "-a");
 	else if (p->want->pid)
 		plan_add(p, "-p %ld", p->want->pid);
-	/* as root perf 5.1 and newer take a thread for BPF programs, which
-	 * looks once a second whether to end: a trial would take 1.1 s */
+	/* as root, perf 5.1 and newer start a thread for BPF programs that
+	 * checks once a second whether to end: a trial would take 1.1 s */
 	if (trial && !p->bpf_waits)
 		plan_add(p, "--no-bpf-event");
 	plan_add(p, "-o");
@@ -538,7 +539,7 @@ bool plan_is_over(const struct plan *p)
 
 /* ---- what perf refuses */
 
-/* Prints what perf said, and sets what to do. */
+/* Prints perf's output, sets *err to what the user can do, returns -1. */
 static int plan_refused(const struct plan *p, char *output, struct err *err)
 {
 	bool denied = strstr(output, "ermission") ||
@@ -571,10 +572,10 @@ static int plan_refused(const struct plan *p, char *output, struct err *err)
 
 /* ---- trials */
 
-/* What perf says, and perf evlist -v of what the kernel accepted. */
+/* The output of perf, and of perf evlist -v on what the kernel accepted. */
 static char perf_said[SAID], plan_attrs[SAID];
 
-/* Records to `file`. Returns whether perf does that in this way. */
+/* Makes a trial in `file` and reads it. Returns whether perf accepted argv. */
 static bool plan_try(struct plan *p, const char *file,
 		     struct last_recording *learned)
 {
@@ -590,7 +591,7 @@ static bool plan_try(struct plan *p, const char *file,
 		return false;
 	if (child_ask(evlist, plan_attrs, sizeof(plan_attrs)))
 		plan_attrs[0] = '\0';
-	/* what cannot be read teaches nothing */
+	/* a trial that cannot be read is as one without findings */
 	if (plan_learns(p) &&
 	    last_recording_read(file, NULL, p->want->all, learned, &err))
 		*learned = (struct last_recording){ .cut = false };
@@ -601,7 +602,7 @@ static bool plan_try(struct plan *p, const char *file,
 	return true;
 }
 
-/* Larger dumps need larger buffers. */
+/* Sets the size of dumps, and of buffers in proportion to it. */
 static void plan_take_dump(struct plan *p, unsigned int dump)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -619,8 +620,8 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 		p->megabytes /= 2;
 }
 
-/* Whether the deferred stacks of a trial are whole, or, if it has few, whether
- * those of the program will be. */
+/* Returns whether the deferred stacks of a trial are whole or, if it has few,
+ * whether those of the program will be. */
 static bool plan_serves(struct plan *p, const struct last_recording *l)
 {
 	if (l->stacks < STACKS_TELL)
@@ -630,7 +631,7 @@ static bool plan_serves(struct plan *p, const struct last_recording *l)
 	return l->stacks - l->whole <= l->stacks / FRAMES_OF;
 }
 
-/* Takes along frame pointers or, of code without them, dumps. */
+/* Sets how stacks are taken: `along` if frames is set, else by dumps. */
 static void plan_take_graph(struct plan *p, bool frames, const char *along)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -642,9 +643,10 @@ static void plan_take_graph(struct plan *p, bool frames, const char *along)
 					  : DUMP_USUAL);
 }
 
-/* Goes on to the next way if perf refuses one; each is given up once. The file
- * has no name in any folder, so that perf is given that of our descriptor.
- * frames: without deferred stacks, those along frame pointers serve. */
+/* Makes trials until perf accepts one, and gives up an option after each that
+ * it refuses. The file has no name in any folder: perf gets that of our
+ * descriptor. frames: frame pointers replace deferred stacks, not dumps.
+ * Returns 0, or -1 and *err. */
 static int plan_find(struct plan *p, bool frames, struct err *err)
 {
 	FILE *f = p->trial;
@@ -654,7 +656,7 @@ static int plan_find(struct plan *p, bool frames, struct err *err)
 	snprintf(file, sizeof(file), "/proc/%ld/fd/%d", (long)getpid(),
 		 fileno(f));
 	for (;;) {
-		/* perf renames a file that has something */
+		/* perf renames an output file that is not empty */
 		bool accepted =
 			!ftruncate(fileno(f), 0) && plan_try(p, file, &l);
 
@@ -705,8 +707,8 @@ int plan_make(struct plan *p, struct err *err)
 	const struct code_runtime *r = p->code.runtime;
 	const struct plan_wants *want = p->want;
 	unsigned int minor = p->code.minor;
-	/* Dumps share the buffers with switches, of which they lost a third on
-	 * a busy machine; who waits for whom is known without them. */
+	/* Dumps share the buffers with switches, a third of which were lost on
+	 * a busy machine; who waits for whom is known without dumps. */
 	bool frames = want->graph   ? *want->graph == 'f'
 		      : want->waits ? !want->dump
 				    : !(want->all && want->dump) &&
@@ -722,15 +724,15 @@ int plan_make(struct plan *p, struct err *err)
 	if (r && (!minor || minor >= 12))
 		p->env = minor > 12 && p->dump ? "PYTHON_PERF_JIT_SUPPORT"
 					       : r->env;
-	/* some of all programs have none */
+	/* of all programs, some have no frame pointers */
 	rc = plan_find(p, frames && (want->waits || !want->all), err);
-	/* perf falls back by itself where there are no cycles, and leaves the
-	 * kernel out where only that is allowed: the command line says so. */
+	/* perf falls back by itself if the CPU does not count cycles, and omits
+	 * the kernel if it may not be sampled: write that explicitly. */
 	const char *kernel = strstr(plan_attrs, "exclude_kernel: 1");
 	bool user = kernel && kernel < strchrnul(plan_attrs, '\n');
 
 	if (!p->want->event) {
-		/* perf 7.2 takes task-clock for a program */
+		/* perf 7.2 falls back to task-clock for a program */
 		if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
 		    !strncmp(plan_attrs, "task-clock", strlen("task-clock")))
 			p->event = user ? "cpu-clock:u" : "cpu-clock";
@@ -743,7 +745,7 @@ int plan_make(struct plan *p, struct err *err)
 
 /* ---- why */
 
-/* Adds the words of a file of /proc, which zeros end, one after another. */
+/* Adds the strings of a file of /proc, without the zeros that end them. */
 static void plan_add_proc(struct text_out *out, long pid, const char *name)
 {
 	char path[64];

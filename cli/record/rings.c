@@ -21,51 +21,50 @@
 #define INSTANCES TRACING "/instances"
 #define OWN "backstitch-"
 #define MORE "more/per_cpu/"
-#define RING_MB 16   /* for each CPU: a second of a busy one */
-#define RINGS_MB 256 /* for all */
-#define PERF_MB 4    /* of perf's buffers next to them */
-#define PAGES 16     /* that are written at once */
+#define RING_MB 16   /* for each CPU: holds a second of a busy one */
+#define RINGS_MB 256 /* for all CPUs together */
+#define PERF_MB 4    /* perf's buffer of a CPU, for rings of RING_MB */
+#define PAGES 16     /* pages that are written at once */
 #define WAKES "events/sched/sched_waking/trigger"
-/* Kernel stacks of each event in ARM_MS, for each CPU: the kernel takes 1.5 us
- * for one, which is 8 % of what a busy redis does; 1,000 a second are 0.15 %.
- */
+/* Kernel stacks of each event and CPU in ARM_MS milliseconds. One takes 1.5 us:
+ * for all events of a busy redis 8 % of its time, for 1,000 a second 0.15 %. */
 #define RINGS_STACKS_MOST 80
 #define ARM_MS 80
 
 struct rings_instance {
-	char at[64];
-	int lock;	    /* of it, while we live */
-	int *from, *to;	    /* by CPU; -1: it has none */
-	const char *folder; /* its pages, below ours */
+	char at[64];	    /* its path in tracefs */
+	int lock;	    /* locked descriptor of it, while we live; or -1 */
+	int *from, *to;	    /* descriptors of each CPU's pages; -1: none */
+	const char *folder; /* for its pages, relative to rings.dir */
 };
 
 struct rings {
-	/* The kernel walks the stack of the program for each event of an
-	 * instance, or for none: those that do not need it are in a second
-	 * one. A request over loopback raises and runs two softirqs, whose
-	 * stacks were two thirds of what was recorded of a busy redis. */
+	/* The kernel takes user stacks for all events of an instance or for
+	 * none, so events that need none are in a second instance. A request
+	 * over loopback raises and runs two softirqs, whose stacks were two
+	 * thirds of the recording of a busy redis. */
 	struct rings_instance of[2];
-	int n;
+	int n; /* instances that were made */
 	char folder[PATH_MAX];
-	int dir; /* that folder */
-	char *page;
+	int dir;    /* descriptor of folder; -1: none */
+	char *page; /* buffer of PAGES pages */
 	size_t page_size;
 	long size; /* of a CPU's ring, bytes */
 	int cpus;
-	long stacks; /* RINGS_STACKS_MOST of all CPUs */
-	bool waits;  /* rings_begin_with() */
-	bool begun;  /* rings_begin() */
-	pthread_t arms;
-	bool armed;	  /* there is that thread, */
-	atomic_bool ends; /* and it is to end */
-	int failed;	  /* errno of the first write that failed */
-	bool calls;	  /* of functions, not switches of all */
+	long stacks;	  /* RINGS_STACKS_MOST times the number of CPUs */
+	bool waits;	  /* rings_begin_with() was called */
+	bool begun;	  /* rings_begin() was called */
+	pthread_t arms;	  /* runs rings_arm_often() if armed is set */
+	bool armed;	  /* the thread was created */
+	atomic_bool ends; /* the thread has to end */
+	int failed;	  /* errno of the first write that failed; 0: none */
+	bool calls;	  /* calls of kernel functions are recorded */
 	bool any;	  /* something was recorded */
 };
 
-/* What 'path' uses, as of perf: see plan_add_events(). A kernel may lack disks.
- * The first RINGS_STACKS have stacks, which say where a thread waits, and where
- * it is woken. */
+/* The events that 'path' uses, as in plan_add_events(). A kernel may lack those
+ * of disks. The first RINGS_STACKS get kernel stacks, which show where a thread
+ * waits and where it is woken. */
 #define RINGS_STACKS 2
 static const char *const rings_events[] = {
 	"sched/sched_switch",
@@ -81,7 +80,7 @@ static const char *const rings_events[] = {
 	"block/block_rq_complete",
 	"timer/hrtimer_expire_entry", /* see rings_filter_timers() */
 	"timer/hrtimer_expire_exit",
-	/* nothing happens where memory is enough: kinds of 'latency' */
+	/* kinds of 'latency'; these are rare unless memory is short */
 	"vmscan/mm_vmscan_direct_reclaim_begin",
 	"vmscan/mm_vmscan_direct_reclaim_end",
 	"vmscan/mm_vmscan_memcg_reclaim_begin",
@@ -89,7 +88,7 @@ static const char *const rings_events[] = {
 	"compaction/mm_compaction_begin",
 	"compaction/mm_compaction_end",
 };
-/* What calls stand on, and why they take long. */
+/* The events with --calls, which show why a call takes long. */
 static const char *const rings_of_calls[] = {
 	"sched/sched_switch",
 	"sched/sched_waking",
@@ -102,8 +101,7 @@ void rings_folder(const char *capture, char out[PATH_MAX])
 		 (int)(PATH_MAX - sizeof(BESIDE_FTRACE)), capture);
 }
 
-/* Writes a file of an instance, anew or in addition. Returns whether that
- * worked. */
+/* Writes a file of an instance. anew: O_TRUNC or 0. Returns whether it did. */
 static bool rings_put_as(const struct rings_instance *in, const char *name,
 			 const char *text, int anew)
 {
@@ -122,6 +120,7 @@ static bool rings_put(const struct rings_instance *in, const char *name,
 	return rings_put_as(in, name, text, 0);
 }
 
+/* Writes n bytes of r->page, or sets r->failed. */
 static void rings_write(struct rings *r, int fd, size_t n)
 {
 	for (size_t at = 0; at < n && !r->failed;) {
@@ -133,7 +132,7 @@ static void rings_write(struct rings *r, int fd, size_t n)
 	}
 }
 
-/* Copies what a file has now, about `most` bytes of it. */
+/* Copies what can be read from a file now, until about `most` bytes. */
 static void rings_copy_open(struct rings *r, int from, int to, uint64_t most)
 {
 	size_t has = 0;
@@ -142,7 +141,7 @@ static void rings_copy_open(struct rings *r, int from, int to, uint64_t most)
 	for (uint64_t at = 0;
 	     from >= 0 && to >= 0 && !r->failed && at < most && n > 0;
 	     at += (uint64_t)n) {
-		/* the kernel gives a page at a time */
+		/* the kernel returns at most one page for each read() */
 		n = read(from, r->page + has, r->page_size);
 		has += n > 0 ? (size_t)n : 0;
 		if (has && (n <= 0 || has > (PAGES - 1) * r->page_size)) {
@@ -155,8 +154,8 @@ static void rings_copy_open(struct rings *r, int from, int to, uint64_t most)
 		rings_write(r, to, has);
 }
 
-/* Opens the folder of a file below ours, and makes it if it is not there. Links
- * are not followed: root writes where others may have made them. */
+/* Opens the folder of a file below r->dir, and makes it if there is none. Links
+ * are not followed, as root may write here where others can make them. */
 static int rings_enter(const struct rings *r, const char *name)
 {
 	int dir = fcntl(r->dir, F_DUPFD_CLOEXEC, 0);
@@ -175,8 +174,8 @@ static int rings_enter(const struct rings *r, const char *name)
 	return dir;
 }
 
-/* Removes a file of an earlier recording, which may have more of them than this
- * one, and makes it anew if `make`. Returns a descriptor to write to, or -1. */
+/* Removes a file of an earlier recording, and makes a new one if `make` is set.
+ * Returns its descriptor, or -1 and, with make, sets r->failed. */
 static int rings_replace(struct rings *r, const char *name, bool make)
 {
 	const char *base = strrchr(name, '/');
@@ -194,7 +193,7 @@ static int rings_replace(struct rings *r, const char *name, bool make)
 	return fd;
 }
 
-/* What is not there is left out: the reader says what it lacks. */
+/* Copies a file. If `from` does not exist, it only removes `name`. */
 static void rings_copy(struct rings *r, const char *from, const char *name)
 {
 	int in OWNED_FD = open(from, O_RDONLY | O_CLOEXEC);
@@ -205,6 +204,7 @@ static void rings_copy(struct rings *r, const char *from, const char *name)
 		r->failed = errno;
 }
 
+/* Opens both files of each CPU of an instance. */
 static void rings_open_cpus(struct rings *r, struct rings_instance *in)
 {
 	char path[PATH_MAX], name[64];
@@ -223,7 +223,7 @@ static void rings_open_cpus(struct rings *r, struct rings_instance *in)
 	}
 }
 
-/* Makes a folder of pages, and removes those that an earlier recording left. */
+/* Makes a folder for pages, and removes pages of earlier recordings in it. */
 static void rings_clear(struct rings *r, const char *folder)
 {
 	const struct dirent *e;
@@ -253,9 +253,9 @@ static void rings_clear(struct rings *r, const char *folder)
 
 /* ---- the instance */
 
-/* Removes the instances whose makers were killed: they go on to record, and
- * no process has them locked. A process number would not do: each container has
- * its own. */
+/* Removes the instances whose makers were killed: they go on recording, and no
+ * process has locked them. The process id in their names does not suffice, as
+ * each container has its own ids. */
 static void rings_remove_left(void)
 {
 	DIR *d OWNED_DIR = opendir(INSTANCES);
@@ -275,8 +275,8 @@ static void rings_remove_left(void)
 	}
 }
 
-/* Makes an instance, with so many times the usual ring. Returns whether that
- * worked; else there is none, also where another one has its name. */
+/* Makes an instance, whose rings are `larger` times the default. Returns false
+ * and sets errno if it cannot, also if another one has its name. */
 static bool rings_make_instance(struct rings *r, long larger)
 {
 	struct rings_instance *in = &r->of[r->n];
@@ -308,7 +308,7 @@ static bool rings_make_instance(struct rings *r, long larger)
 	return false;
 }
 
-/* Takes the instances away. */
+/* Removes the instances, and frees r. */
 static void rings_free(struct rings *r)
 {
 	for (int i = 0; i < r->n; i++) {
@@ -328,8 +328,8 @@ bool rings_may(void)
 	       !access(TRACING "/events/sched/sched_switch", F_OK);
 }
 
-/* Returns how many lines of a file of tracefs are no comments, or have a word.
- */
+/* Returns how many lines of a file contain `word`, or, if it is NULL, are not
+ * comments. */
 static uint64_t rings_count(const char *path, const char *word)
 {
 	char line[512];
@@ -341,7 +341,7 @@ static uint64_t rings_count(const char *path, const char *word)
 	return n;
 }
 
-/* Chooses functions and their tracer, and leaves it off. */
+/* Sets the functions to trace, and the tracer. Returns 0, or -1 and *err. */
 static int rings_start_calls(struct rings *r, const char *calls,
 			     uint64_t *functions, struct err *err)
 {
@@ -356,11 +356,12 @@ static int rings_start_calls(struct rings *r, const char *calls,
 			       "functions and on their returns tell the same: "
 			       "'perf probe NAME', 'perf probe NAME%%return', "
 			       "'perf record -e \"probe:*\" PROGRAM'");
-	/* of children, too; of switches all are needed, as one that is left out
-	 * cannot be distinguished from one that is lost */
+	/* children are followed, too; switches are not filtered, as an omitted
+	 * one cannot be distinguished from one that is lost */
 	rings_put(in, "options/function-fork", "1");
 	snprintf(path, sizeof(path), "%s/set_ftrace_filter", in->at);
-	/* a name that none has is no error, and an empty filter is all */
+	/* to the kernel a name without a match is no error, and an empty filter
+	 * means all functions: first, each name is tried alone */
 	for (int all = 0; !rc && all < 2; all++) {
 		char *list OWNED = mem_printf("%s", calls), *rest = list, *one;
 
@@ -435,8 +436,8 @@ struct rings *rings_open(const char *folder, const char *calls,
 	return r;
 }
 
-/* Lets switches and wake-ups have kernel stacks, again if as many were taken as
- * one time has: the kernel counts down what it prints of a trigger. */
+/* Sets the triggers that take kernel stacks of switches and wake-ups, unless
+ * they are set and their count, which the kernel counts down, is not 0. */
 static void rings_arm(const struct rings *r)
 {
 	char path[PATH_MAX], name[128], text[64];
@@ -456,8 +457,8 @@ static void rings_arm(const struct rings *r)
 	}
 }
 
-/* A thread of its own: to take a trigger away waits for all CPUs, a tenth of a
- * second, in which rings overflow if nobody drains them. */
+/* The thread that renews triggers. Removing one waits for all CPUs, a tenth of
+ * a second, in which rings overflow unless another thread drains them. */
 static void *rings_arm_often(void *arg)
 {
 	const struct rings *r = arg;
@@ -474,9 +475,8 @@ static void *rings_arm_often(void *arg)
 	return NULL;
 }
 
-/* Leaves out where timers expire that wake no thread: of each tick, and of
- * perf's samples. Kernels before Linux 6.3 take the address of a function, but
- * not its name, in a filter. */
+/* Filters out timers that wake no thread, such as ticks and perf's samples.
+ * Before Linux 6.3 a filter takes the address of a function, not its name. */
 static void rings_filter_timers(const struct rings_instance *in)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -508,13 +508,13 @@ int rings_start(struct rings *r, struct err *err)
 
 	if (!r->calls)
 		rings_put(r->of, "options/userstacktrace", "1");
-	/* else each read of the rings fills them */
+	/* our own reads of the rings would fill them with system calls */
 	snprintf(filter, sizeof(filter), "common_pid != %ld", (long)getpid());
 	if (r->calls)
 		rings_put(r->of, "events/raw_syscalls/filter", filter);
-	/* Packets are hundreds of thousands of softirqs a second. Whose they
-	 * are is known by who raised them, and what is woken in no other
-	 * softirq is woken in theirs (irqs.h). */
+	/* Packets cause hundreds of thousands of softirqs a second. Who raised
+	 * a softirq shows whose it is, and a wake-up in no recorded softirq was
+	 * in one of packets (irqs.h). */
 	for (size_t i = 0; !r->calls && i < ARRAY_SIZE(packets); i++)
 		rings_put(&r->of[1], packets[i][0], packets[i][1]);
 	if (!r->calls)
@@ -544,8 +544,8 @@ void rings_begin(struct rings *r)
 {
 	for (int i = 0; i < r->n; i++)
 		rings_put(&r->of[i], "tracing_on", "1");
-	/* after the events: a trigger writes the stack of one that is off; and
-	 * not before, as it counts what is not recorded, too */
+	/* after tracing_on: a trigger also counts events that are not recorded,
+	 * and writes the stacks of events that are off */
 	rings_arm(r);
 	r->begun = true;
 }
@@ -560,8 +560,8 @@ void rings_begin_with(struct rings *r, const char *comm)
 	r->waits = true;
 }
 
-/* Twice what a ring holds, as pages that are not full are read, too: a CPU on
- * which threads switch faster than its ring is copied would have no end. */
+/* A limit is needed, as copying never ends for a CPU on which threads switch
+ * faster than that. It is twice the ring, as pages may be partly filled. */
 int rings_drain(struct rings *r, struct err *err)
 {
 	if (r->failed)
@@ -572,7 +572,7 @@ int rings_drain(struct rings *r, struct err *err)
 		rings_copy_open(r, in->from[i % r->cpus], in->to[i % r->cpus],
 				2 * (uint64_t)r->size);
 	}
-	/* not before perf was started, as a fork knows no other thread */
+	/* not before perf was started, as fork() copies only one thread */
 	if (!r->armed && r->begun && !r->calls && !r->ends)
 		r->armed = !pthread_create(&r->arms, NULL, rings_arm_often, r);
 	return r->failed ? err_set(err, ERR_IO, "%s: %s", r->folder,
@@ -580,7 +580,7 @@ int rings_drain(struct rings *r, struct err *err)
 			 : 0;
 }
 
-/* Copies the files without which pages are not read, and the kernel's names. */
+/* Copies the files that readers of the pages need, and the kernel's symbols. */
 static void rings_describe(struct rings *r)
 {
 	static const char *const own[] = { "ftrace/kernel_stack",
@@ -625,9 +625,9 @@ static void rings_describe(struct rings *r)
 	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
 	rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
 	rings_copy(r, "/proc/sys/kernel/osrelease", "osrelease");
-	/* since Linux 6.1; numbers of system calls have names by it */
+	/* since Linux 6.1; selects the names of system calls */
 	rings_copy(r, "/proc/sys/kernel/arch", "arch");
-	/* without it nothing names what only this machine has: its vdso */
+	/* by it the vdso, which only this machine has, can be named */
 	rings_copy(r, "/proc/sys/kernel/hostname", "hostname");
 	rings_copy(r, "/proc/kallsyms", "kallsyms");
 }
