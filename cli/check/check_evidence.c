@@ -1,5 +1,5 @@
-/* check_evidence.c - check --verbose: one line for each row behind the
- * numbers. */
+/* check_evidence.c - the verdict of check in words, impossible frames,
+ * --as-perf and --as-tid, and a line for each row of evidence (--verbose). */
 #include <inttypes.h>
 #include <limits.h>
 
@@ -17,8 +17,8 @@
 
 /* ---- the verdict in words: what is broken, or what "clean" covers */
 
-/* Adds "N what" to the line unless n is 0, with ", " in front of all but the
- * first. */
+/* Adds "N one" or "N many" to the line, after ", " if it is not the first part,
+ * unless n is 0. */
 static void words_add(struct lines *l, int *parts, int64_t n, const char *one,
 		      const char *many)
 {
@@ -61,7 +61,7 @@ static void words_add_open(struct lines *l, const struct check_breaks *b)
 		  "chains without a sample");
 }
 
-/* What the word "clean" covers for this database. */
+/* Returns what "clean" means for the user stacks of this database. */
 static const char *words_of_clean(const struct check *c)
 {
 	const struct check_breaks *b = &c->breaks;
@@ -103,7 +103,7 @@ static void words_add_gaps(const struct check *c, struct lines *l)
 			  HUMAN_PERCENT(b->touched, b->all_time));
 }
 
-/* only: "only ", or "". */
+/* Adds the share of user stacks that are whole. only: "only ", or "". */
 static void words_add_whole(const struct check *c, const char *only,
 			    struct lines *l)
 {
@@ -117,8 +117,8 @@ static void words_add_whole(const struct check *c, const char *only,
 		lines_add(l, "no user stack is %swhole", known);
 }
 
-/* "99.10 % of the user stacks are fabricated (libpython3.11.so.1.0 has no frame
- * pointers)" */
+/* Adds a doubt, such as "99.10 % of the user stacks are fabricated
+ * (libpython3.11.so.1.0 has no frame pointers)". */
 static void words_add_doubts(const struct check *c, struct lines *l)
 {
 	struct trust_counts t = trust_count(c->trust);
@@ -149,7 +149,7 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 	}
 }
 
-/* What is clean may have half of its stacks cut. */
+/* Adds what "clean" means, and how many stacks are whole: half may be cut. */
 static void words_add_clean(const struct check *c, struct lines *l)
 {
 	struct trust_counts t = trust_count(c->trust);
@@ -189,15 +189,15 @@ void check_say_verdict(const struct check *c, struct lines *l)
 	}
 }
 
-/* ---- what check says about stacks that were walked through code without frame
- * pointers: impossible frames, and functions that they end in */
+/* ---- stacks that were walked through code without frame pointers: impossible
+ * frames, and functions in which stacks end early */
 
 #define IMAGES 3
 #define FUNCTIONS 3
-/* Tell of code in no mapping if it is this percentage of the samples. */
+/* Least percentage of samples in no mapping that is printed. */
 #define UNMAPPED_PERCENT 1
 
-/* Samples in code of no mapping, if they are many. */
+/* Prints how many samples ran in no mapping, if there are many. */
 static int put_unmapped(struct check *c, struct lines *l, struct err *err)
 {
 	struct check_row r;
@@ -220,8 +220,8 @@ static int put_unmapped(struct check *c, struct lines *l, struct err *err)
 	return 0;
 }
 
-/* Fabricated stacks by image, and images that could not be checked. Returns
- * whether it printed a line, or -1. */
+/* Prints fabricated stacks by image, and how many images could not be checked.
+ * Returns whether it printed a line, or -1 and *err. */
 static int put_fabricated(struct check *c, struct lines *l, const char *label,
 			  struct err *err)
 {
@@ -265,7 +265,7 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 	return n || absent;
 }
 
-/* Files that may not be the ones that ran. */
+/* Prints the files that may not be those that ran. */
 static int put_other_files(struct check *c, struct lines *l, const char *label,
 			   struct err *err)
 {
@@ -289,11 +289,11 @@ static int put_other_files(struct check *c, struct lines *l, const char *label,
 	return 0;
 }
 
-/* Hexadecimal digits of a build-id that tell files apart; the JSON has all. */
+/* Hexadecimal digits of a build-id that are printed; the JSON has all. */
 #define BUILD_ID_SHOWN 12
 
-/* "6,101 kernel halves are unchecked for want of vmlinuz-6.18.5 (build-id
- * 1f...), 12 of ext4.ko (...): 'backstitch symbolize --symfs DIR' ..." */
+/* Prints "halves unchecked: 6,101 for want of vmlinuz-6.18.5 (build-id 1f...),
+ * 12 of ext4.ko (...): 'backstitch symbolize --symfs DIR' ...". */
 static int put_kernel_files(struct check *c, struct lines *l, struct err *err)
 {
 	struct check_row r;
@@ -333,7 +333,7 @@ static int put_kernel_files(struct check *c, struct lines *l, struct err *err)
 	return 0;
 }
 
-/* "work of shop 28 (4.69 %)" */
+/* Prints where stacks end early: "in work of shop 28 (4.69 %)". */
 static int put_ends_early(struct check *c, struct lines *l, struct err *err)
 {
 	int64_t all = trust_count(c->trust).all;
@@ -375,11 +375,11 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		       : 0;
 }
 
-/* ---- --as-perf and --as-tid: the stacks that perf's rule, or taking the next
- * chain of the thread, gives for the same records */
+/* ---- --as-perf and --as-tid: the stacks of the same records if they are
+ * joined by perf's rule, or to the next chain of the thread */
 
-#define SHOWN 3	    /* wrong stacks printed next to the true ones */
-#define LOOKED 1000 /* candidates for the stacks that are printed */
+#define SHOWN 3	    /* wrong stacks that are printed with the true ones */
+#define LOOKED 1000 /* rows from which these are chosen */
 
 struct others {
 	struct check *c;
@@ -388,7 +388,7 @@ struct others {
 	/* events and threads of the wrong stacks already printed */
 	int64_t event[SHOWN], tid[SHOWN];
 	size_t shown;
-	bool again; /* threads may repeat */
+	bool again; /* a thread may be printed more than once */
 };
 
 static void put_as_perf(struct others *o, const struct check_row *r)
@@ -471,7 +471,7 @@ static void put_wrong(struct others *o, const struct check_row *r)
 {
 	bool joined = !strcmp(check_text(r, "verdict"), "matched");
 
-	/* Skips examples that repeat an earlier thread or stack. */
+	/* skip examples of a thread or an event that was printed */
 	int64_t tid = check_int(r, "tid");
 	int64_t event = check_int(r, "event");
 
@@ -530,12 +530,12 @@ int check_others(struct check *c, struct err *err)
 					      put_wrong, err);
 }
 
-/* ---- a row of a statement in words, by a text with its columns */
+/* ---- a row in words, by a text with its columns: see check_say() */
 
 #define LINE_TEXT 1024 /* bytes of a column's text in a line of the screen */
 
-/* Writes the column at *at, and moves *at to its '}'. Returns false if it is
- * NULL. */
+/* Writes the column whose '{' is at *at, and moves *at to its '}'. Returns
+ * false if the column is NULL and the text has no word for that. */
 static bool say_column(FILE *out, const struct check_row *r, const char **at,
 		       bool line)
 {
@@ -574,8 +574,8 @@ static bool say_column(FILE *out, const struct check_row *r, const char **at,
 	return !null || other;
 }
 
-/* Writes the text at *at, and moves *at to its end or a ']' of others. Returns
- * false if a column of it is NULL. */
+/* Writes the text at *at, and moves *at to its end or to the ']' that ends the
+ * part. Returns false if say_column() did for one of its columns. */
 static bool say_part(FILE *out, const struct check_row *r, const char **at,
 		     bool line)
 {
@@ -600,11 +600,11 @@ static bool say_part(FILE *out, const struct check_row *r, const char **at,
 	return whole;
 }
 
-/* Writes a row as a text says: {column} is the text of a column,
- * {column:d} its number, {column:,} that in groups, {column:s} and {column:n}
- * that of ns as seconds and as "12.3 us", {column:, gap} "1 gap" or "2 gaps";
- * after '|' is what stands for NULL. A part in [brackets] is left out if a
- * column of it is NULL. */
+/* Writes a row by a text: {column} is replaced by the text of the column,
+ * {column:d} by its number, {column:,} by the number in groups, {column:s} by
+ * ns as seconds, {column:n} by ns as "12.3 us", {column:, gap} by "1 gap" or
+ * "2 gaps"; the word after '|' is written for NULL. A part in [brackets] is
+ * left out if a column in it is NULL and has no such word. */
 static void check_say(FILE *out, const struct check_row *r, const char *text)
 {
 	say_part(out, r, &text, false);
@@ -672,10 +672,10 @@ static void put_loss_row(FILE *out, const struct check_row *r,
 	check_say(out, r, "[, of {event_name}]");
 }
 
-/* A kind of evidence: its statement, and what a line of it says. */
+/* A kind of evidence: its statement, its title and the text of its lines. */
 static const struct section {
 	const char *name, *title, *line;
-	/* or writes the line; names: of functions */
+	/* writes a line if .line is NULL; names: those of functions */
 	void (*put)(FILE *out, const struct check_row *r,
 		    struct shown_names *names);
 } sections[] = {

@@ -6,18 +6,18 @@ struct check_row;
 struct err;
 struct lines;
 
-/* The same, added to a line of the screen. */
+/* Adds a row to a line by a text with its columns; see check_say(). */
 void check_say_line(struct lines *l, const struct check_row *r,
 		    const char *text);
 
-/* Adds what is broken, or what the verdict covers. */
+/* Adds what is broken or, if nothing is, what the verdict covers. */
 void check_say_verdict(const struct check *c, struct lines *l);
 
-/* check_screen.c: prints the first screen. */
+/* Prints the first screen. This and those below return 0, or -1 and *err. */
 int check_screen(struct check *c, struct err *err);
-/* check_evidence.c: impossible frames, as lines of the first screen. */
+/* Prints the lines of the first screen about impossible frames. */
 int check_frames(struct check *c, struct lines *l, struct err *err);
-/* --as-perf, --as-tid. */
+/* Prints the comparisons of --as-perf and --as-tid. */
 int check_others(struct check *c, struct err *err);
-/* --verbose. */
+/* Prints the evidence of --verbose. */
 int check_evidence(struct check *c, struct err *err);

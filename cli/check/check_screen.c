@@ -14,7 +14,7 @@
 
 #define IMAGES 3   /* images listed for their stacks of one frame */
 #define CPUS 12	   /* CPUs listed for their losses */
-#define PARTS 50   /* parts of the time, as in check_lost_in_time */
+#define PARTS 50   /* parts of the time, as in statement lost_in_time */
 #define FINDINGS 4 /* rules listed with their findings */
 #define DAMAGE 2   /* kinds of damage listed */
 #define ACROSS 4   /* pairs of captures listed */
@@ -24,16 +24,17 @@ struct screen {
 	struct check *c;
 	struct lines l;
 	struct err *err;
-	/* user stacks asked for: all, with their chain, answered at once */
+	/* user stacks requested; of these: joined, refused (taken at once) */
 	int64_t requests, joined, refused;
-	int64_t advice; /* sentences */
-	bool failed;	/* a statement did: *err says why */
+	int64_t advice; /* sentences of advice that were printed */
+	bool failed;	/* a statement failed, and *err is set */
 };
 
 /* A section of the screen. */
 typedef void screen_fn(struct screen *s);
 
-/* Returns the place before the first row of a statement; none if it failed. */
+/* Returns a cursor before the first row of a statement. It has no rows, and
+ * s->failed is set, if the statement failed. */
 static struct check_row screen_rows(struct screen *s, const char *name)
 {
 	struct check_row r;
@@ -42,7 +43,7 @@ static struct check_row screen_rows(struct screen *s, const char *name)
 	return r;
 }
 
-/* Adds what separates an item of a list from the one before. */
+/* Adds ", " unless *n, the number of items so far, is 0, and counts one. */
 static void screen_next(struct screen *s, int64_t *n)
 {
 	if ((*n)++)
@@ -59,7 +60,7 @@ static void screen_part(struct screen *s, int64_t *n, int64_t count,
 	lines_add(&s->l, "%s %s", HUMAN_GROUPED(count), text);
 }
 
-/* Adds what a text says about a row; see check_say(). */
+/* Adds a row by a text with its columns; see check_say(). */
 static void screen_say(struct screen *s, const struct check_row *r,
 		       const char *text)
 {
@@ -229,7 +230,7 @@ static void put_chains(struct screen *s)
 	lines_put(&s->l, "chains");
 }
 
-/* Stacks whose halves several captures recorded. */
+/* Prints stacks whose halves are in two captures, and chains that both have. */
 static void put_across(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "across");
@@ -255,7 +256,7 @@ static void put_frames(struct screen *s)
 	s->failed |= check_frames(s->c, &s->l, s->err) < 0;
 }
 
-/* Stacks that were unwound from dumps, by why they end. */
+/* Prints stacks that were unwound from dumps, by the reason of their end. */
 static void put_unwound(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "unwound");
@@ -268,7 +269,7 @@ static void put_unwound(struct screen *s)
 		lines_put(&s->l, "unwound");
 }
 
-/* Chains without a caller. */
+/* Prints how many samples have a caller that was inferred. */
 static void put_callers(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "callers");
@@ -283,8 +284,8 @@ static void put_callers(struct screen *s)
 
 /* ---- losses */
 
-/* Kinds that do not count repeat drops that another kind counts, or are no
- * drops: they have a line of their own. */
+/* Prints losses by kind. Kinds with counts 0 are on a line of their own, as
+ * they are no losses, or repeat losses that another kind counts. */
 static void put_losses(struct screen *s)
 {
 	int64_t lost = s->c->breaks.lost;
@@ -302,7 +303,6 @@ static void put_losses(struct screen *s)
 		if (!check_int(&r, "counts"))
 			continue;
 		screen_next(s, &n);
-		/* Adds a kind of loss in words. */
 		const char *what = check_text(&r, "what");
 		int64_t count = check_int(&r, "records");
 		int64_t unknown = check_int(&r, "unknown");
@@ -346,7 +346,7 @@ static void put_losses(struct screen *s)
 		    !strcmp(what, "lost_total") || !strcmp(what, "mappings"))
 			continue;
 		screen_next(s, &n);
-		if (!strcmp(what, "silent")) { /* of who may have paused */
+		if (!strcmp(what, "silent")) { /* or recording paused */
 			screen_say(s, &r,
 				   "switches that do not join in "
 				   "{intervals:, place}: recording paused, or "
@@ -384,8 +384,8 @@ static void put_lost_by_cpu(struct screen *s)
 	lines_put(&s->l, "by CPU");
 }
 
-/* Losses over time: one character for each fiftieth of the capture; a question
- * mark where none has a number. */
+/* Prints losses over time: one character for each fiftieth of the captures, '?'
+ * where the number of lost records is not known. */
 static void put_lost_in_time(struct screen *s)
 {
 	static const char level[] = " .:-=*#";
@@ -437,7 +437,7 @@ static void put_lost_in_time(struct screen *s)
 
 /* ---- cookies */
 
-/* Says which missing counters losses explain. */
+/* Prints how many of the missing counters are explained by losses. */
 static void put_missing(struct screen *s, const struct check_row *r)
 {
 	int64_t lost = check_int(r, "missing_lost");
@@ -475,7 +475,7 @@ static void put_missing(struct screen *s, const struct check_row *r)
 	lines_put(&s->l, "");
 }
 
-/* Cookies of each capture; those in which all is well are said once. */
+/* Prints the cookies of each capture; one line for all without a fault. */
 static void put_cookies(struct screen *s)
 {
 	int64_t n = 0;
@@ -517,8 +517,8 @@ static void put_cookies(struct screen *s)
 	}
 }
 
-/* Stays in the kernel that left neither a sample nor a chain, and no loss: "3
- * stays on CPU 1 in 2 gaps (12.345678 to 12.400000)" */
+/* Prints stays in the kernel that left neither a sample, a chain nor a loss: "3
+ * stays on CPU 1 in 2 gaps (12.345678 to 12.400000)". */
 static void put_vanished(struct screen *s)
 {
 	if (!s->c->breaks.all_stacks)
@@ -543,8 +543,8 @@ static void put_vanished(struct screen *s)
 
 /* ---- findings, order, damage */
 
-/* Whether findings of a rule are what silent tasks leave: they have a line of
- * their own. */
+/* Returns whether findings of a rule come from silent tasks, which have a line
+ * of their own. */
 static bool is_of_silence(const struct check *c, const char *rule)
 {
 	return c->silent.text &&
@@ -560,7 +560,6 @@ static void put_findings(struct screen *s)
 	if (s->failed)
 		return;
 	if (!r.n && check_can(s->c, "findings")) {
-		/* Says that nothing was found. */
 		struct check_row row = screen_rows(s, "not_followed");
 
 		if (!s->failed)
@@ -614,8 +613,8 @@ static void put_gaps(struct screen *s)
 	lines_put(&s->l, "gaps");
 }
 
-/* Records that break the recorder's promised order do no harm: a file is
- * ordered by time in any case. */
+/* Prints records that break the order that the recorder promises. They do no
+ * harm, as a file is sorted by time in any case. */
 static void put_order(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "ordering");
@@ -680,8 +679,8 @@ static void put_sampled(struct screen *s)
 
 /* ---- all of it */
 
-/* Says what could not be asked: what filters do not apply to, and what a server
- * does not have. */
+/* Prints what is left out: what filters do not apply to, and what a server does
+ * not have. */
 static void put_left_out(struct screen *s)
 {
 	const char *what = "cookies and damage";

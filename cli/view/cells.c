@@ -21,7 +21,7 @@
 #include "stitch/base/mem.h"
 
 #define ESCAPE 27
-#define ESCAPE_MS 25 /* until a lone ESC is no longer part of a key */
+#define ESCAPE_MS 25 /* after that, an ESC is not the start of a key */
 #define LEAST_ROWS 6
 #define LEAST_COLUMNS 20
 #define DOTS "..."
@@ -30,13 +30,13 @@
 static struct {
 	SCREEN *screen; /* NULL: no terminal is used */
 	FILE *in, *out;
-	FILE *messages; /* standard error meanwhile; NULL: none */
-	int stderr_fd;	/* what it was */
+	FILE *messages; /* replaces standard error; NULL: it does not */
+	int stderr_fd;	/* the standard error of before */
 	bool color, utf8;
 } cells;
 
-/* How a style looks: colors, -1 for those of the terminal, and attributes
- * without color and with it. */
+/* How a style looks: colors (-1: the terminal's own), and attributes on
+ * terminals without and with color. */
 static const struct {
 	short front, back;
 	attr_t plain, colored;
@@ -60,8 +60,7 @@ static const struct {
 	[CELLS_BAR_CHOSEN] = { -1, -1, A_BOLD | A_UNDERLINE, A_BOLD },
 };
 
-/* What gives the terminal back when there is no time for endwin(), which is not
- * safe in a signal handler. */
+/* They restore the terminal in a signal handler, where endwin() is unsafe. */
 static struct termios cells_before;
 static char cells_restore[64];
 
@@ -75,8 +74,8 @@ static void cells_abandon(void)
 
 /* ---- the size */
 
-/* ncurses counts rows and columns in a short, and gets SIGSEGV above; its
- * screens of these take 42 MB. */
+/* ncurses counts rows and columns in a short, and crashes (SIGSEGV) if there
+ * are more. A screen of this size takes 42 MB of memory. */
 #define MOST_ROWS 500
 #define MOST_COLUMNS 1000
 
@@ -87,7 +86,7 @@ static void cells_on_resize(int sig UNUSED)
 	cells_resized = 1;
 }
 
-/* What LINES and COLUMNS said before cells_start(); 0: nothing. */
+/* LINES and COLUMNS of the environment at cells_open(); 0: not set. */
 static struct cells_size {
 	int high, wide;
 } cells_fixed;
@@ -129,7 +128,7 @@ static void cells_put_env(const char *name, int n)
 		unsetenv(name);
 }
 
-/* Returns what the terminal understands; nothing that needs a pause. */
+/* Returns a string of the terminal type; "" if it has none without delays. */
 static const char *cells_string(const char *capability)
 {
 	const char *s = tigetstr(capability);
@@ -152,9 +151,9 @@ int cells_open(struct err *err)
 	if (!cells.in || !cells.out)
 		return err_set(err, ERR_IO, "the terminal cannot be opened");
 	tcgetattr(STDOUT_FILENO, &cells_before);
-	/* ncurses begins with the size that the environment says. Later ones
-	 * are ours to tell it, as it leaves SIGWINCH to who handles it
-	 * already. */
+	/* ncurses takes its first size from the environment. Later sizes are
+	 * set in cells_key(), as ncurses does not replace our handler of
+	 * SIGWINCH. */
 	const struct sigaction sa = { .sa_handler = cells_on_resize };
 
 	cells_fixed.high = cells_word("LINES");
@@ -165,7 +164,6 @@ int cells_open(struct err *err)
 	cells.screen = newterm(NULL, cells.out, cells.in);
 	cells_put_env("LINES", cells_fixed.high);
 	cells_put_env("COLUMNS", cells_fixed.wide);
-	/* names without a terminal type leave nothing to do but print */
 	if (!cells.screen)
 		return err_set(
 			err, ERR_USAGE,
@@ -189,8 +187,7 @@ int cells_open(struct err *err)
 		for (short i = 1; i < CELLS_STYLES; i++)
 			init_pair(i, looks[i].front, looks[i].back);
 	}
-	/* Keeps messages off the screen; they are printed when it is given
-	 * back. */
+	/* Keep messages off the screen; cells_close() prints them. */
 	fflush(stderr);
 	cells.messages = tmpfile();
 	cells.stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
@@ -255,7 +252,7 @@ int cells_put(int row, int column, int width, enum cells_style style,
 		color_set((short)style, NULL);
 	move(row, column);
 	while (safe_text_next(&text, &unit) && at + (int)unit.cells <= width) {
-		/* what a terminal of bytes has no byte for */
+		/* the locale is not UTF-8 */
 		if (!cells.utf8 && (unsigned char)unit.text[0] >= 0x80)
 			for (unsigned int i = 0; i < unit.cells; i++)
 				addch('?');
@@ -263,7 +260,7 @@ int cells_put(int row, int column, int width, enum cells_style style,
 			addstr(unit.text);
 		at += (int)unit.cells;
 	}
-	/* a mark above a letter has a cell here, and none on the screen */
+	/* each cell by itself: combining marks may have none on the screen */
 	for (int i = at; i < width; i++)
 		mvaddch(row, column + i, ' ');
 	attrset(A_NORMAL);
@@ -302,7 +299,7 @@ void cells_show(int row, int column)
 	refresh();
 }
 
-/* Keys that ncurses has a number for. */
+/* Keys for which ncurses has a code. */
 static const struct {
 	wint_t code;
 	enum cells_key key;
@@ -332,7 +329,7 @@ int cells_key(int ms)
 		return CELLS_RESIZED;
 	}
 	if (kind == ERR)
-		/* a terminal that is gone ends at once and for ever */
+		/* on a terminal that is gone, each read fails at once */
 		return stop_requested() || feof(cells.in) ||
 				       !isatty(fileno(cells.in))
 			       ? CELLS_END

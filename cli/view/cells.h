@@ -1,13 +1,13 @@
-/* cells.h - the terminal as rows of cells: text in styles out, keys in. By
- * ncurses, which only cells.c knows.
+/* cells.h - the terminal as rows of cells: writes text in styles, reads keys.
+ * Only cells.c uses ncurses.
  *
- * It has the terminal from cells_open() to cells_close(), which restores it; so
- * do Ctrl-Z and an exit in between. */
+ * The terminal is taken from cells_open() to cells_close(), which restores it;
+ * Ctrl-Z and an exit in between restore it, too. */
 #pragma once
 
 struct err;
 
-/* On a terminal without color the kinds of code look alike. */
+/* Styles of text. Without color, bars of all kinds of code look the same. */
 enum cells_style {
 	CELLS_PLAIN,
 	CELLS_BOLD,
@@ -29,10 +29,10 @@ enum cells_style {
 	CELLS_STYLES
 };
 
-/* Keys that are no character. */
+/* Keys that are not characters. */
 enum cells_key {
-	CELLS_NO_KEY = -1, /* none came in time */
-	CELLS_END = -2,	   /* none will come any more */
+	CELLS_NO_KEY = -1, /* no key was pressed in time */
+	CELLS_END = -2,	   /* the input has ended */
 	CELLS_RESIZED = 0x110000,
 	CELLS_UP,
 	CELLS_DOWN,
@@ -47,23 +47,22 @@ enum cells_key {
 	CELLS_ESCAPE,
 };
 
-/* Takes the terminal. Returns 0, or -1 and *err if there is none, or it can do
- * too little. */
+/* Takes the terminal. Returns 0, or -1 and *err if there is none or its type is
+ * not known. */
 int cells_open(struct err *err);
 void cells_close(void);
 int cells_rows(void);
 int cells_columns(void);
-/* Forgets all that is on the screen. */
+/* Clears the screen. */
 void cells_clear(void);
-/* Writes safe text in at most `width` cells, and fills them with blanks; what
- * is outside of the screen is left out. Returns the cells that the text took.
- */
+/* Writes safe text in `width` cells: cuts it, or fills them with blanks; cells
+ * outside the screen are left out. Returns the number of cells of the text. */
 int cells_put(int row, int column, int width, enum cells_style style,
 	      const char *text);
-/* Writes the name of a function: one that is wider has "..." in its middle. */
+/* Writes a name likewise, but shortens it by "..." in its middle. */
 int cells_put_name(int row, int column, int width, enum cells_style style,
 		   const char *name);
 /* Shows what was written; column < 0: no cursor. */
 void cells_show(int row, int column);
-/* Returns the next character or enum cells_key; waits at most so long. */
+/* Returns the next character or enum cells_key; waits at most ms. */
 int cells_key(int ms);

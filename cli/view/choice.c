@@ -20,7 +20,7 @@
 
 #define LEFT 2 /* cells in front of the bars */
 
-/* Returns the part of a time; the first or the last if it is beyond. */
+/* Returns the part with a time, or the first or last if it is outside. */
 static size_t span_part(const struct span *s, int64_t t)
 {
 	uint64_t at = t > s->first ? ((uint64_t)t - (uint64_t)s->first) /
@@ -37,7 +37,7 @@ static int span_read_samples(struct span *s, struct store *db, struct err *err)
 	while (rows_step(r)) {
 		int64_t at = rows_int(r, VIEW_TIMES_PART);
 
-		/* the end itself is of the last part */
+		/* the end of the span belongs to the last part */
 		if (at >= SPAN_PARTS)
 			at = SPAN_PARTS - 1;
 		if (at < 0)
@@ -52,7 +52,6 @@ static int span_read_samples(struct span *s, struct store *db, struct err *err)
 int span_load(struct span *s, struct store *db, struct err *err)
 {
 	*s = (struct span){ .first = 0 };
-	/* Stores the first time and the last one of all captures. */
 	struct rows *rows = rows_of(db, "timeline_range", err);
 
 	int64_t first = INT64_MAX;
@@ -130,9 +129,9 @@ bool span_move(int key, size_t *from, size_t *to, bool *marked)
 	return true;
 }
 
-#define FILES 1000 /* names to try */
+#define FILES 1000 /* numbers of files that are tried */
 
-/* The words that can be typed, and what they set. */
+/* The words that can be typed, and the members of struct filter they set. */
 static const struct {
 	const char *word;
 	size_t off;
@@ -148,8 +147,8 @@ static const struct {
 
 #define WORDS ARRAY_SIZE(words)
 
-/* Filters live until the program ends, as those of the command line do; each
- * was typed by a person. */
+/* Values of filters. They live until the program ends, like the command line;
+ * they are few, as a person types each. */
 static struct arena typed;
 
 static const char **choice_at(struct filter *f, size_t i)
@@ -172,7 +171,7 @@ void choice_text(const struct filter *f, char *buf, size_t size)
 	}
 }
 
-/* Sets one filter from "comm=NAME"; "comm=" takes it away. */
+/* Sets one filter from "comm=NAME", or removes it by "comm=". */
 static int choice_set_word(struct filter *f, const char *word, size_t n,
 			   struct err *err)
 {
@@ -227,12 +226,12 @@ int choice_set(struct filter *filter, const char *text, struct err *err)
 /* ---- arguments */
 
 struct choice_list {
-	const struct opt *known; /* of the command */
+	const struct opt *known; /* the options of the command */
 	const char **argv;
 	size_t n;
 };
 
-/* What a look for an option with a certain value finds. */
+/* A search for an option that stores to `value`; has: there is one. */
 struct choice_same {
 	const void *value;
 	bool has;
@@ -257,7 +256,7 @@ static void choice_add(struct choice_list *l, const char *name,
 	l->argv[l->n++] = text;
 }
 
-/* Adds an option that was given. */
+/* Adds an option if it was given and the command has it. */
 static void choice_take(void *arg, const struct opt *o)
 {
 	struct choice_list *l = arg;
@@ -290,8 +289,8 @@ size_t choice_args(const struct opt *opts, const char *command,
 
 /* ---- files */
 
-/* Makes a file with the next name that is free. Returns its descriptor, or -1
- * and *err. */
+/* Creates a file under the first free name "view-N.ending". Returns its
+ * descriptor, or -1 and *err. */
 static int choice_make(const char *ending, char *name, size_t size,
 		       struct err *err)
 {
@@ -316,7 +315,6 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 
 	if (fd < 0)
 		return -1;
-	/* Runs a command and waits for it. Returns whether it succeeded. */
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int status = child_run("/proc/self/exe", argv, fd, null);
 

@@ -13,10 +13,10 @@ struct flame {
 	struct screen screen;
 	struct sums *sums;
 	struct calls *tree;
-	uint32_t zoom, at; /* the node that is as wide as the screen; chosen */
+	uint32_t zoom, at; /* nodes: as wide as the screen; under the cursor */
 	uint32_t top;	   /* depth of the first row */
-	char *text;	   /* is looked for; NULL: nothing */
-	uint64_t found;	   /* weight of stacks with it */
+	char *text;	   /* that is searched for; NULL: none */
+	uint64_t found;	   /* weight of the stacks that contain text */
 };
 
 static const struct label *flame_label(const struct flame *f, uint32_t id)
@@ -72,7 +72,7 @@ static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 	/* a blank between neighbours of one kind */
 	if (to - from > 1)
 		to--;
-	/* one letter says nothing */
+	/* a bar of one cell gets no name */
 	cells_put_name(row, from, to - from,
 		       b->id == f->at ? CELLS_BAR_CHOSEN
 				      : flame_style(f, b->id),
@@ -117,13 +117,12 @@ static void flame_draw(struct screen *s, const struct area *a)
 	if (depth - f->top >= (uint32_t)bars.rows)
 		f->top = depth - (uint32_t)bars.rows + 1;
 	flame_draw_chosen(f, a->top, a->columns);
-	/* what the zoomed node is on is as wide as itself */
+	/* the callers of the zoomed node are as wide as that node */
 	for (uint32_t id = f->zoom; id != CALLS_NONE;
 	     id = f->tree->node[id].parent)
 		flame_draw_bar(f, &(struct flame_bar){ id, 0, a->columns + 1 },
 			       &bars);
-	/* then what is below it; what is narrower than half a cell is not
-	 * looked at */
+	/* then its callees, without those narrower than half a cell */
 	*mem_add(todo, n, cap) =
 		(struct flame_bar){ f->zoom, 0, a->columns + 1 };
 	while (n) {
@@ -143,7 +142,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 			uint32_t id = nd->child + i;
 			double w = cells * (double)f->tree->node[id].weight;
 
-			/* the heaviest are first */
+			/* children are sorted, the heaviest first */
 			if (w < 0.5)
 				break;
 			*mem_add(todo, n, cap) =
@@ -163,7 +162,7 @@ static uint32_t flame_heaviest(struct flame *f, uint32_t id)
 	return nd->n_child ? nd->child : id;
 }
 
-/* Returns the node next to this one, below the same parent. */
+/* Returns the next node of the same parent, or the node itself. */
 static uint32_t flame_sibling(const struct flame *f, uint32_t id, bool left)
 {
 	uint32_t parent = f->tree->node[id].parent;
@@ -216,7 +215,7 @@ static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
 	}
 }
 
-/* Goes on among the frames that somebody has looked at. */
+/* Searches only nodes that were made: those that were shown, or their like. */
 static bool flame_find(struct screen *s, const char *text, bool back)
 {
 	struct flame *f = (void *)s;

@@ -1,5 +1,5 @@
-/* functions.c - the screens of functions, each of which opens into its callers
- * or callees, and of the tree of all calls. */
+/* functions.c - two screens: the table of functions, whose rows open into
+ * callers or callees, and the tree of all calls. */
 
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
@@ -83,15 +83,14 @@ void reply_say(struct reply *r, const char *text)
 #define OUTLINE_ROOT UINT32_MAX
 
 struct outline_line {
-	struct calls *tree; /* its children are in; borrowed; NULL: not
-			     * made yet */
+	struct calls *tree; /* of its children; borrowed; NULL: not made */
 	uint32_t node;	    /* in the tree */
-	uint32_t row;	    /* of sums; OUTLINE_ROOT: a node */
-	uint32_t label;	    /* of sums.labels, unless it is a row */
+	uint32_t row;	    /* of sums.rows; OUTLINE_ROOT: it is a node */
+	uint32_t label;	    /* of a node, in sums.labels */
 	uint32_t depth;
 	uint64_t weight, self, samples;
-	uint64_t parent; /* weight of the line that it is below */
-	bool open, leaf; /* leaf: nothing is below it */
+	uint64_t parent; /* weight of its parent line, or of all */
+	bool open, leaf; /* its children are shown; it has none */
 };
 
 struct outline {
@@ -99,8 +98,8 @@ struct outline {
 	size_t n, cap;
 };
 
-/* Puts the children of a line, heaviest first, below it. Its tree must be
- * there. */
+/* Inserts the children of a line, heaviest first, after it. The line must have
+ * a tree. */
 static void outline_open(struct outline *o, size_t at)
 {
 	const struct outline_line parent = o->line[at];
@@ -135,7 +134,7 @@ static void outline_open(struct outline *o, size_t at)
 	}
 }
 
-/* Returns the line that a line is below; itself if there is none. */
+/* Returns the parent of a line, or the line itself if it has none. */
 static size_t outline_parent(const struct outline *o, size_t at)
 {
 	for (size_t i = at; i > 0; i--)
@@ -212,7 +211,7 @@ static int functions_compare(const void *pa, const void *pb, void *arg)
 		       ?: label_compare(la, lb);
 }
 
-/* Makes the rows anew, all closed. */
+/* Rebuilds the list of functions, with all rows closed. */
 static void functions_fill(struct functions *f)
 {
 	const struct report_rows *rows = f->sums->rows;
@@ -249,7 +248,8 @@ static int functions_image(int columns)
 	return columns < NARROW ? 0 : IMAGE;
 }
 
-/* Returns the column at which a line begins. Deep ones keep their names. */
+/* Returns the column at which the name of a line begins. Its indent is limited,
+ * so that names of deep lines stay readable. */
 static int functions_from(const struct functions *f, size_t at, int columns)
 {
 	int from = functions_numbers(f, columns) +
@@ -295,8 +295,8 @@ static void functions_draw_line(const struct functions *f, size_t at, int row,
 		       label->inlined ? "(inlined)" : path_base(label->image));
 }
 
-/* Draws the n lines from the first one in sight on. Names that begin in the
- * same column are cut so that they can be told apart. */
+/* Draws n lines from list.top on. Names that begin in the same column are cut
+ * so that they differ. */
 static void functions_draw_lines(const struct functions *f, size_t n,
 				 const struct area *a)
 {
@@ -375,8 +375,8 @@ static void functions_open(struct functions *f, bool hot, struct reply *out)
 		reply_say(out, f->is_tree || f->callees ? "it calls nothing"
 							: "it has no caller");
 	else if (hot) {
-		/* Opens a line, the heaviest below it, and so on, while it
-		 * has half of the line's weight. */
+		/* open the line, then its heaviest child, and so on while that
+		 * has at least half of the first line's weight */
 		size_t place = at;
 		uint64_t half = f->o.line[place].weight / 2;
 
@@ -399,7 +399,7 @@ static void functions_open(struct functions *f, bool hot, struct reply *out)
 static void functions_close(struct functions *f)
 {
 	if (f->o.line[f->list.at].open) {
-		/* Takes away all that is below a line. */
+		/* remove the line's descendants */
 		size_t at = f->list.at;
 		size_t end = at + 1;
 
@@ -415,8 +415,7 @@ static void functions_close(struct functions *f)
 	f->list.n = f->o.n;
 }
 
-/* Shows the other neighbours of the function whose callers, or callees, are
- * open. */
+/* Switches between callers and callees, and stays at the same function. */
 static void functions_turn(struct functions *f, struct reply *out)
 {
 	size_t at = f->list.at;
@@ -435,7 +434,7 @@ static void functions_turn(struct functions *f, struct reply *out)
 				  : "rows open into their callers");
 }
 
-/* Shows only functions of the image of this one, or all again. */
+/* Limits the functions to the image of the current one, or shows all again. */
 static void functions_turn_image(struct functions *f, struct reply *out)
 {
 	char *old = f->image;
@@ -484,7 +483,7 @@ static bool functions_key(struct screen *s, int key, const struct area *a,
 					    : "percent of all");
 		return true;
 	default:
-		/* Keys of the table of functions, not of the tree. */
+		/* keys of the table of functions only */
 		if (f->is_tree)
 			return false;
 		switch (key) {

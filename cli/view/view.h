@@ -8,18 +8,17 @@ struct store;
 
 #define VIEW_SIDES 64
 
-/* What to show. */
+/* The database or comparison to show. */
 struct view_what {
-	struct store *db; /* NULL: the newest one in the folder live */
-	const char *path; /* of db, for the commands that are run and named */
-	const char *live;
-	struct filter *filter;	/* which samples; the user changes it */
-	const struct opt *opts; /* commands get those that were given */
-	/* The recordings of a comparison, which is shown first, as 'diff' takes
-	 * them; of fewer than VIEW_SIDES arguments, ends with NULL. NULL: none.
-	 */
+	struct store *db; /* NULL: the newest database in the folder `live` */
+	const char *path; /* of db, an argument of commands that are run */
+	const char *live; /* used if db is NULL */
+	struct filter *filter; /* samples that are shown; the user changes it */
+	const struct opt *opts; /* those given are passed on to commands */
+	/* The arguments of 'diff', whose comparison is shown first: fewer than
+	 * VIEW_SIDES, the last is NULL. NULL: no comparison. */
 	const char *const *sides;
 };
 
-/* Shows it until the user leaves. Returns 0, or -1 and *err. */
+/* Shows `what` until the user leaves. Returns 0, or -1 and *err. */
 int view_run(const struct view_what *what, struct err *err);

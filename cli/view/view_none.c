@@ -1,4 +1,4 @@
-/* view_none.c - stands in for view in a build without ncurses. */
+/* view_none.c - replaces view in a build without ncurses. */
 #include "cli/view/view.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
