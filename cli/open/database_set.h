@@ -1,4 +1,4 @@
-/* database_set.h - databases that become one: a file, or a temporary database
+/* database_set.h - merges databases into a file, or into a temporary database
  * that a command reads. */
 #pragma once
 #include <stdbool.h>
@@ -9,17 +9,17 @@ struct merge_choice;
 struct merge_counts;
 struct store;
 
-/* Which of several databases are read, as the options of these names say it;
- * all zeros: all. */
+/* Which of several databases are read: the values of the options of these
+ * names; all zeros: all databases. */
 struct database_choice {
 	const char *from, *to, *since;
 	long last;
 };
 
-/* Returns whether not all are. */
+/* Returns whether an option chooses some of the databases. */
 bool database_set_chosen(const struct database_choice *o);
 
-/* Reads the texts. Returns 0, or -1 and *err if one is malformed. */
+/* Parses the options. Returns 0, or -1 and *err if one is malformed. */
 int database_set_choice(const struct database_choice *o, struct merge_choice *c,
 			struct err *err);
 

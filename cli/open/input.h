@@ -13,32 +13,32 @@ struct store;
 struct filter;
 struct symbolizer;
 
-/* How what a command reads is found, opened or made; all that it names is
- * borrowed. All zeros: without wishes. */
+/* How the input of a command is found, opened or made. All pointers are
+ * borrowed. All zeros: the defaults. */
 struct open_ask {
 	const char *input;    /* in place of the argument; NULL: none */
 	struct load_ask load; /* how a capture is read */
 	struct database_choice choice; /* which of several databases */
-	/* For a command that reads sums only: it may be given a server's URL as
-	 * well. Which samples, and what they tell apart, of enum server_detail;
-	 * filter NULL: a URL is refused. */
+	/* For a command that reads only sums, and may get a server's URL: which
+	 * samples, and enum server_detail, what sums distinguish. filter NULL:
+	 * a URL is refused. */
 	const struct filter *filter;
 	unsigned int detail;
 	const char *where; /* which runs of a server; NULL: all */
 	struct clickhouse_options server;
 };
 
-/* Returns whether it is several databases: a folder of them, a pattern, or what
- * input_path() has found; or will be, in a folder of 'follow'. */
+/* Returns whether a path is several databases: a folder of them (also one that
+ * 'follow' will fill), a pattern, or those that input_path() has found. */
 bool input_is_several(const char *path);
-/* Returns whether database_open() ingested what it was given: that was neither
- * one or several databases nor a bundle. */
+/* Returns whether database_open() has ingested a capture, instead of opening
+ * databases or a bundle. */
 bool input_is_capture(void);
-/* Returns whether it is the URL of a server. */
+/* Returns whether a path is the URL of a server. */
 bool input_is_server(const char *path);
-/* Returns what to read: the argument, else ask->input, else the newest of
- * perf.data and the databases in the current folder, and says so on stderr.
- * Returns NULL and *err if there is neither, or more than one argument. */
+/* Returns the path to read: the argument, else ask->input, else the newest of
+ * perf.data and the databases in the current folder, which it prints on stderr.
+ * Returns NULL and *err if there is none, or more than one argument. */
 const char *input_path(const struct open_ask *ask, int argc, char **argv,
 		       struct err *err);
 /* Writes the name of a capture's database to buf and returns it: "dir/perf.db"
@@ -48,13 +48,13 @@ const char *input_database_name(const char *path, char *buf, size_t size);
 /* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
  * '-o perf.data' is an easy mistake. */
 int input_apart(const char *in, const char *out, struct err *err);
-/* Opens the database, or that in a bundle, or ingests the capture into a
- * temporary one. Returns NULL and *err on failure. *status becomes
- * STATUS_DAMAGED if the capture is damaged. */
+/* Opens a database, or that in a bundle, or ingests a capture into a temporary
+ * database. The caller closes it. Returns NULL and *err on failure. *status
+ * becomes STATUS_DAMAGED if the capture is damaged. */
 struct store *database_open(const struct open_ask *ask, const char *path,
 			    int *status, struct err *err);
-/* The same for a side of a comparison: a compare_open_fn; ask: struct open_ask.
- */
+/* Does so for a side of a comparison: a compare_open_fn, whose ask is a struct
+ * open_ask. */
 int database_open_side(const void *ask, const char *path, struct store **db,
 		       struct symbolizer **files, int *status, struct err *err);
 /* Does input_path(), input_apart() and database_open(), and stores the path in
@@ -63,7 +63,7 @@ struct store *database_from_args(const struct open_ask *ask, int argc,
 				 char **argv, const char *out,
 				 const char **path, int *status,
 				 struct err *err);
-/* What a command reads one by one. */
+/* The inputs that a command reads one by one. */
 struct inputs {
 	const struct open_ask *ask; /* borrowed */
 	struct database_set list;
@@ -76,8 +76,8 @@ struct inputs {
  * case. */
 int inputs_find(struct inputs *in, const struct open_ask *ask, int argc,
 		char **argv, const char *out, struct err *err);
-/* Opens the next one as database_open() does. Returns 1 and *db, 0 at the end,
- * or -1 and *err. */
+/* Opens the next input as database_open() does. Returns 1 and *db, 0 at the
+ * end, or -1 and *err. */
 int inputs_next(struct inputs *in, struct store **db, struct err *err);
 void inputs_release(struct inputs *in);
 
@@ -86,13 +86,12 @@ void inputs_release(struct inputs *in);
  * The file is made if it is not there, is older than a capture, or is wanted
  * with other options; no -f is needed for that. */
 
-/* Opens the database that is the only argument, or those of a folder as one, or
- * that of the captures that are the arguments: the one made before, unless
- * `again` says to read them again, or a new one. Writes its path to out, which
- * has PATH_MAX bytes: "" where no file can be made or is wanted, and the
- * database is a temporary one. Returns NULL and *err on failure. *status
- * becomes STATUS_DAMAGED if a capture is damaged.
- */
+/* Opens the database that is the only argument, those of a folder as one, or
+ * the database of the captures that are the arguments: the file made before,
+ * unless `again` is set, or a new one. Sets out, of PATH_MAX bytes, to its
+ * path, or "" for a temporary database, if a file cannot be made or is not
+ * wanted. Returns NULL and *err on failure. *status becomes STATUS_DAMAGED if a
+ * capture is damaged. */
 struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 			      bool again, char *out, int *status,
 			      struct err *err);

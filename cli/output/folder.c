@@ -25,10 +25,10 @@ static bool folder_is_dots(const char *name)
 }
 
 #define FOLDER_PATH (PATH_MAX - 48) /* room for the name of a temporary one */
-/* Folders in folders, of an export or of an archive. */
+/* Levels of folders in an export or an archive that are removed. */
 #define FOLDER_DEPTH 16
 
-/* Not by readdir(), which allocates: a signal handler does this, too. */
+/* It does not use readdir(), which allocates, as a signal handler calls it. */
 void folder_remove(int dir, const char *name, unsigned int depth)
 {
 	int fd OWNED_FD = openat(
@@ -57,7 +57,7 @@ static int folder_flush_file(int folder, const char *name)
 	return fd < 0 ? -1 : new_file_flush(fd);
 }
 
-/* The same of a folder and what is in it. */
+/* Does so for a folder and its content. Returns 0, or -1 and errno. */
 static int folder_flush(const char *path, unsigned int depth)
 {
 	DIR *d OWNED_DIR = opendir(path);
@@ -80,9 +80,9 @@ static int folder_flush(const char *path, unsigned int depth)
 	return rc;
 }
 
-/* What is being made, and what is read: mem.c ends the program when memory is
- * exhausted, and a signal does, so nothing else can remove it. A child process
- * does not own it. */
+/* The folders of folder_write() and folder_to_read(), "": none. They are global
+ * so that they are removed when a signal, or mem.c without memory, ends the
+ * program. A child process does not own them. */
 static char folder_made[PATH_MAX], folder_read[PATH_MAX];
 static pid_t folder_owner;
 
@@ -99,8 +99,8 @@ void folder_drop(void)
 	folder_drop_one(folder_read);
 }
 
-/* Removes what killed runs left next to path, unless another machine or pid
- * namespace has it locked. */
+/* Removes the temporary folders of killed runs next to path, unless they are
+ * locked by a run on another machine or in another PID namespace. */
 static void folder_remove_dead(const char *path)
 {
 	size_t len = (size_t)(path_base(path) - path);
@@ -129,7 +129,7 @@ static void folder_remove_dead(const char *path)
 	}
 }
 
-/* Copies path without a slash at its end. */
+/* Copies path without slashes at its end. Returns 0, or -1 and *err. */
 static int folder_plain(const char *path, char plain[FOLDER_PATH],
 			struct err *err)
 {
@@ -158,7 +158,7 @@ int folder_check(const char *path, struct err *err)
 
 	if (folder_plain(path, plain, err))
 		return -1;
-	/* also what a run left that was killed once the folder had its name */
+	/* also the remains of a run that was killed after rename() */
 	folder_remove_dead(plain);
 	DIR *d OWNED_DIR = opendir(path);
 
@@ -175,8 +175,8 @@ int folder_check(const char *path, struct err *err)
 		 : 0;
 }
 
-/* Makes a folder NAME.PID-N.tmp, which goes when the program ends. Returns its
- * descriptor, which locks it, or -1 and *err. */
+/* Makes a folder NAME.PID-N.tmp, which is removed when the program ends.
+ * Returns its descriptor, which holds a lock on it, or -1 and *err. */
 static int folder_make(const char *plain, char made[PATH_MAX], struct err *err)
 {
 	char temp[PATH_MAX];

@@ -11,50 +11,49 @@
 struct grid;
 struct json;
 
-/* title is for the text form, name for CSV and JSON; a column is left out where
- * it has NULL. */
+/* A column: its title in text and its name in CSV and JSON. NULL: the column is
+ * left out there. */
 struct grid_column {
 	const char *title, *name;
 };
 
-/* One for people, and the same in full for programs. */
+/* Two columns with one value: rounded, for people; in full, for programs. */
 #define GRID_TWO(title, name)                                                  \
 	{ title, NULL },                                                       \
 	{                                                                      \
 		NULL, name                                                     \
 	}
 
-/* The columns must live as long as the grid. */
+/* Returns a new grid, for grid_free(). The columns must live as long as it. */
 struct grid *grid_new(const struct grid_column *col, size_t n);
 void grid_free(struct grid *g);
-/* The grid of a variable is freed where its scope ends. */
+/* Frees the grid of a variable at the end of its scope. */
 #define OWNED_GRID __attribute__((cleanup(grid_owned)))
 static inline void grid_owned(struct grid **g)
 {
 	grid_free(*g);
 }
 
-/* Says that the column of this title, one of the first 64, has names of
- * functions: if they must be cut, then as cut_names() does. in_files: they are
- * cut in files too, to lines of 80 columns. */
+/* Marks the column of this title, one of the first 64, as names of functions,
+ * which are cut by cut_names(). in_files: they are cut in files too, to lines
+ * of 80 columns. */
 void grid_names(struct grid *g, const char *title, bool in_files);
-/* Says that the column of this title has what is copied, such as a time, and is
- * never cut. */
+/* Marks the column of this title as one that is never cut, as users copy its
+ * values, such as times. */
 void grid_whole(struct grid *g, const char *title);
-/* Says that the column of this title is left out, the last such one first,
- * where lines are too narrow for all. */
+/* Marks the column of this title as one that is left out if lines are too
+ * narrow for all; the last such column is left out first. */
 void grid_spare(struct grid *g, const char *title);
-/* Says that this column is left out where the text of others would be cut. */
+/* Marks a column to be left out if text of other columns would be cut. */
 void grid_give_way(struct grid *g, const char *title);
 /* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
-/* With a mark after the text, a constant, in the text form only; NULL: none.
- */
+/* Adds text and, in the text form only, a constant mark after it, or NULL. */
 void grid_marked(struct grid *g, const char *s, const char *mark);
 void grid_number(struct grid *g, uint64_t n);
-/* "47.0 ms", and ns in the next column. */
+/* Adds two cells: "47.0 ms", and ns. */
 void grid_ns(struct grid *g, uint64_t ns);
-/* "12.34", rounded, in text; six decimals in CSV and JSON. */
+/* Adds a share: "12.34", rounded, in text; six decimals in CSV and JSON. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);
 /* "+1.25" in text, "+43,521,750" of a count; six decimals in CSV and JSON. */
@@ -62,7 +61,7 @@ void grid_change(struct grid *g, double v, bool count);
 /* "1.25" in text, "1,768,651" of a count; six decimals in CSV and JSON. NaN is
  * empty, and null. */
 void grid_real(struct grid *g, double v, bool count);
-/* Says that the last number is ns: "+47.0 ms" in text. */
+/* Makes the last number a time in ns: "+47.0 ms" in text. */
 void grid_is_time(struct grid *g);
 /* A probability such as "3.7e-14". NaN and values of 1 or more are empty in
  * text and CSV, null in JSON. */
@@ -73,27 +72,27 @@ bool grid_has_rows(const struct grid *g);
 /* Writes the table; format is "table", "csv", "json",
  * "markdown" or "sql". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
-/* Writes it to stdout, or with "json" as a member of *j. */
+/* Writes the table to stdout or, with "json", as member `key` of *j. */
 void grid_put(const struct grid *g, const char *format, struct json *j,
 	      const char *key);
-/* Says below a table how many more rows there are: "row", "thread". */
+/* Prints how many more rows there are; what: their noun, "row", "thread". */
 void grid_say_rest(size_t n, const char *what);
-/* Writes the rows as objects, for an array that the caller begins and ends: the
- * next ones may be those of another grid. */
+/* Writes the rows as objects of an array that the caller begins and ends, to
+ * which rows of other grids may be written, too. */
 void grid_json_rows(const struct grid *g, struct json *j);
 /* Writes an array of objects, one a line, and a newline. */
 void grid_json(const struct grid *g, struct json *j, const char *key);
 
-/* ---- times as tables print them, and --time takes them. */
+/* ---- times in the form in which --time takes them, too. */
 
 #define SPAN_TEXT 96
 
-/* Writes a time, "12.500000,13.250001"; of the clock on the wall, if that is
- * *wall later, "2026-11-28T03:12:04.500000Z+0.750001s". Rounded outwards to
- * microseconds. Returns buf. */
+/* Writes a span of time, "12.500000,13.250001", or, if wall is not NULL, in
+ * UTC, which is *wall ns later: "2026-11-28T03:12:04.500000Z+0.750001s". It is
+ * rounded outwards to microseconds. Returns buf. */
 const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
 		      int64_t to);
-/* The same of one moment, "12.500000", which is cut. */
+/* Writes one moment likewise, "12.500000", rounded down. Returns buf. */
 const char *span_moment(char buf[SPAN_TEXT], const int64_t *wall, int64_t time);
 
 /* ---- lines of text with a label in front, wrapped so that the text stays

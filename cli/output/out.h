@@ -1,7 +1,7 @@
 /* out.h - standard output that keeps the reason of a failed write.
  *
- * A full disk is an error, a reader that went away (| head) is none, and
- * ferror() alone cannot tell one from the other. */
+ * A full disk is an error, a reader that went away (| head) is not, and
+ * ferror() does not distinguish them. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,23 +9,23 @@
 
 struct err;
 
-/* Replaces stdout and stderr by our streams, which show what commands a
- * terminal (escape_filter.h). To be called once, before anything is printed. */
+/* Replaces stdout and stderr by streams that escape what controls a terminal
+ * (escape_filter.h). It is called once, before anything is printed. */
 void out_init(void);
-/* What is written to stdout from now on are bytes for a program, not text. */
+/* Turns that off for stdout, to which bytes for a program follow. */
 void out_bytes(void);
-/* Prints n bytes: as fwrite() to stdout, but what is long is not copied. */
+/* Prints n bytes like fwrite() to stdout, but does not copy long text. */
 void out_text(const char *text, size_t n);
 /* Returns true once a write to standard output has failed. Commands with long
  * output then stop and return STATUS_OK. */
 bool out_failed(void);
 /* Flushes all output and waits for the pager. */
 void out_settle(void);
-/* Like out_settle(). Returns 0, also if the reader went away, or -1 and *err if
+/* Does out_settle(). Returns 0, also if the reader went away, or -1 and *err if
  * the output is incomplete. */
 int out_finish(struct err *err);
-/* Refuses to replace what cannot be made again: a capture, or a database unless
- * it is to be one. Returns 0, or -1 and *err. */
+/* Returns 0 if output may replace the file, or -1 and *err if it is a capture,
+ * or a database while `database` is not set: these cannot be made again. */
 int out_may_replace(const char *path, bool database, struct err *err);
 /* Calls write() with the opened file (NULL or "-": standard output). All files
  * that a command writes go this way: an existing file is replaced when the new

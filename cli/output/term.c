@@ -84,8 +84,8 @@ enum {
 	TERM_CODES = ARRAY_SIZE(term_code)
 };
 
-/* Returns what stands for a sequence until it is sent: ESC, a number that no
- * text of a capture can know, and a letter. */
+/* Returns the mark that is replaced by a sequence on output: ESC, a number that
+ * no text of a capture can guess, and a letter. */
 const char *term_mark(enum term_style s)
 {
 	static char mark[TERM_CODES][TERM_MARK + 1];

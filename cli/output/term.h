@@ -9,8 +9,8 @@ extern const char *term_color_option; /* the value of --color; NULL: auto */
 /* Returns the width to write for: that of the terminal, else $COLUMNS, else 80;
  * at least 20. */
 int term_columns(FILE *out);
-/* The same for text that is not wrapped in a file, so that grep finds a fact in
- * one line: INT_MAX where neither a terminal nor $COLUMNS says a width. */
+/* Returns likewise, but INT_MAX if there is neither a terminal nor $COLUMNS:
+ * text in a file is not wrapped, so that grep finds a fact in one line. */
 int term_limit(FILE *out);
 /* Returns the rows of the terminal; 0 if unknown or not a terminal. */
 int term_rows(FILE *out);
@@ -28,18 +28,17 @@ enum term_style {
 	STYLE_YELLOW,
 	STYLE_GREEN,
 	STYLE_NONE,
-	LINE_START,  /* the cursor goes back */
-	LINE_REST,   /* what is right of it is erased */
-	WHOLE_SCREEN /* all is erased, and the cursor goes to the first line */
+	LINE_START,  /* moves the cursor to the start of the line */
+	LINE_REST,   /* erases from the cursor to the end of the line */
+	WHOLE_SCREEN /* erases all, and moves the cursor to the first line */
 };
-/* Return what stands for a sequence in text; "" without color. */
+/* Return the mark of a sequence in text; "" without color. */
 const char *term_on(FILE *out, enum term_style s);
 const char *term_off(FILE *out);
-/* Returns the same for any terminal. */
+/* Returns the mark of a sequence, with or without color. */
 const char *term_mark(enum term_style s);
-/* Returns how many bytes at the front of s are such a mark, 0 if they are none,
- * and stores the sequence in *code: NULL if the rest of the mark is after the
- * len bytes. */
+/* Returns how many bytes at the start of s are a mark, or 0, and sets *code to
+ * its sequence: NULL if the mark goes on after the len bytes. */
 size_t term_find_mark(const char *s, size_t len, const char **code);
 #define TERM_MARK 18 /* bytes of a mark */
 
@@ -53,13 +52,13 @@ struct term_lines {
 	FILE *out, *stream;
 	char *text;
 	size_t len;
-	int width; /* of all lines; 0: as above */
+	int width; /* of all lines; 0: term_limit() */
 };
 
 /* Returns the stream to write the lines to. */
 FILE *term_lines_begin(struct term_lines *l, FILE *out);
-/* The same for lines of at most `width` columns wherever they go, without
- * indentation; empty ones are left out. */
+/* Does so for lines of at most `width` columns, also in files, that are not
+ * indented; empty lines are left out. */
 FILE *term_lines_begin_at(struct term_lines *l, FILE *out, int width);
 /* Closes the stream and prints the lines. */
 void term_lines_end(struct term_lines *l);

@@ -1,5 +1,4 @@
-/* annotated.h - what the files of the annotate command share: what they print.
- */
+/* annotated.h - the answers of the command annotate. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,14 +9,14 @@ struct json;
 
 /* ---- inlined functions */
 
-/* The samples of one in a function that it was inlined into. */
+/* Samples of an inlined function in one function that it was inlined into. */
 struct inlined_into {
 	uint32_t func; /* index in hot.func */
 	uint64_t weight, samples;
 };
 
-/* An inlined function, in all functions that have samples in it or in what was
- * inlined into it. */
+/* An inlined function in all functions with samples in it, or in functions that
+ * were inlined into it. */
 struct inlined_copies {
 	const struct hot *h;
 	const char *what, *dso;
@@ -31,9 +30,8 @@ struct inlined_copies {
 	struct arena text;
 };
 
-/* Finds the samples; what and dso as in
- * hot_choose(), all three are borrowed. Returns 0, or -1 and *err;
- * inlined_release() in both cases. */
+/* Finds the samples. h, what and dso (see hot_choose()) are borrowed. Returns
+ * 0, or -1 and *err; the caller calls inlined_release() in both cases. */
 int inlined_load(struct inlined_copies *in, struct store *db,
 		 const struct hot *h, const char *what, const char *dso,
 		 struct err *err);
@@ -42,8 +40,8 @@ void inlined_release(struct inlined_copies *in);
 void inlined_text(const struct inlined_copies *in, const char *path);
 void inlined_json(const struct inlined_copies *in);
 
-/* around is how many instructions to show around those with
- * samples, -1 for all. */
+/* Print a function. around: instructions to show before and after those with
+ * samples; -1: all. */
 void annot_text(FILE *out, const struct annot *a, long around);
 void annot_json(const struct annot *a);
 /* Prints the hottest functions, at most max (0: all), and how to see one; path

@@ -1,8 +1,8 @@
 /* diff_text.h - a comparison as sentences: for the table, the flame graph and
  * the page.
  *
- * They are of bytes that are safe on a terminal, without a line break; after
- * compare_judge(). */
+ * They are safe on a terminal and have no line break. compare_judge() comes
+ * before. `none` is not used. */
 #pragma once
 #include <stdint.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@ struct json;
 void diff_tell_side(const struct compare *c, int side, FILE *out);
 /* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
 void diff_tell_trust(const struct compare *c, int side, FILE *out);
-/* Which images were matched by their functions, or cannot be. */
+/* Writes which images were matched by their functions, or cannot be. */
 void diff_tell_images(const struct compare *c, int none, FILE *out);
-/* That most user code of a side is in functions that the other one lacks, so
- * that nothing can be said of it; or nothing. */
+/* Writes that most user code of a side is in functions that the other side
+ * lacks, so that it is not judged; nothing if that is not so. */
 void diff_tell_alone(const struct compare *c, int none, FILE *out);
 /* "a run of B uses 13.75 % more processor time than one of A (+47.0 ms of
  * cpu-clock; 95 %: +9.30 to +18.38 %), in 2.00 s each; index_words takes 78.00
@@ -27,7 +27,7 @@ void diff_tell_alone(const struct compare *c, int none, FILE *out);
  * side "the run of B used", of other times "took 13.75 % longer than that of
  * A". */
 void diff_tell_moved(const struct compare *c, int none, FILE *out);
-/* The second part of it; nothing if nothing changed. */
+/* Writes only its part about the cause; nothing if there is none. */
 void diff_tell_cause(const struct compare *c, int none, FILE *out);
 /* "renamed? f (17.82 % of A) -> g (17.10 % of B): ...", of a row of A that has
  * c->renamed. */
@@ -37,5 +37,5 @@ void diff_tell_result(const struct compare *c, int total, FILE *out);
 /* Returns what one of these writes, to be freed; which: the side, or total. */
 typedef void diff_tell_fn(const struct compare *c, int which, FILE *out);
 char *diff_sentence(const struct compare *c, diff_tell_fn *tell, int which);
-/* The sums and the sentence of both sides, as members a and b. */
+/* Writes the sums and the sentence of both sides as members a and b. */
 void diff_put_sides(const struct compare *c, struct json *j);

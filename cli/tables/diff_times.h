@@ -1,5 +1,5 @@
-/* diff_times.h - what changed between two sides in times that are no samples:
- * pairs of events, and waits. */
+/* diff_times.h - what changed between two sides in times that do not come from
+ * samples: pairs of events, and waits. */
 #pragma once
 #include <stddef.h>
 
@@ -16,27 +16,27 @@ struct diff_times_opts {
 	const char *format;
 	size_t limit; /* rows; SIZE_MAX: all */
 	struct timed_ask ask;
-	struct diff_limit *fail; /* what may not grow; borrowed */
+	struct diff_limit *fail; /* limit of growth; borrowed */
 };
 
 /* Prints the table. Returns an enum status, or -1 and *err. */
 int diff_times(const struct sides *s, const struct diff_times_opts *o,
 	       struct err *err);
 
-/* Writes SQL that makes a view `changed` of those rows of table `result` in
- * which one of these columns says so. */
+/* Prints SQL that creates a view `changed` of the rows of table `result` for
+ * which one of these columns shows a change. */
 void diff_changed_view(const char *columns);
 
-/* What plain diff says first, of recordings that began with a program and have
- * the switches of all threads: what its time went to, or that of the threads
- * that the filter selects, which is borrowed. */
+/* Returns an object for the first sentence of plain diff: where the time of the
+ * program went, or of the threads that filter, which is borrowed, selects. It
+ * needs recordings that began with a program and have all switches. */
 struct diff_parts *diff_parts_new(const struct filter *filter,
 				  struct name_opts names);
-/* Adds a run to p, the parts; those of side 0 first. */
+/* Adds a run to the parts p; runs of side 0 come first. */
 void diff_parts_add(void *p, int side, struct store *db, const char *path);
-/* Returns the sentence, to be freed; NULL: a run has no such time. Called once.
- */
+/* Returns the sentence, which the caller frees, or NULL if a run has no such
+ * time. It is called once. */
 char *diff_parts_sentence(struct diff_parts *p);
-/* Returns the parts behind the sentence. */
+/* Returns the times of the sentence, borrowed. */
 const struct timed *diff_parts_timed(const struct diff_parts *p);
 void diff_parts_free(struct diff_parts *p); /* NULL is fine */

@@ -34,9 +34,9 @@ struct report_opts {
 	bool graph;    /* also the call tree */
 	bool inverted; /* from what was hit to its callers */
 	size_t depth;  /* of the tree; 0: all */
-	bool below;    /* only the tree: the table of waits is above it */
-	struct json *json; /* with below: where the tree goes; NULL: text */
-	bool top;	   /* nothing about the rows that are left out */
+	bool below;    /* only the tree, below a table of waits */
+	struct json *json; /* with below: the tree's JSON; NULL: text */
+	bool top;	   /* do not mention rows that are left out */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 	const char *weight, *field;    /* as in struct weight_by */
 	struct name_opts names;
@@ -44,7 +44,7 @@ struct report_opts {
 	/* of report_diff() */
 	bool absolute;
 	struct match_opts match;
-	struct diff_limit *fail; /* what may not grow; borrowed */
+	struct diff_limit *fail; /* limit of growth; borrowed */
 };
 
 /* Prints rows by self or total weight, or the callers or callees of one
@@ -104,7 +104,7 @@ void report_put_capture(FILE *out, const char *path, const char *host);
 /* "lost records: 12 and an unknown number more", and a line feed. */
 void report_put_lost(FILE *out, uint64_t lost, bool unknown);
 
-/* ---- between the files of report */
+/* ---- shared by the files of report */
 
 struct report {
 	struct store *db;
@@ -127,12 +127,12 @@ struct report {
 	bool people; /* format is "table", with text around it */
 };
 
-/* Reads what is said above the table: trust and lost records. Returns 0, or -1
- * and *err. */
+/* Reads the facts of the lines above the table: trust and lost records. Returns
+ * 0, or -1 and *err. */
 int report_load_head(struct report *rp, struct err *err);
 /* Prints the lines above the table. Returns 0, or -1 and *err. */
 int report_print_head(const struct report *rp, struct err *err);
-/* Writes the same as members. Returns 0, or -1 and *err. */
+/* Writes these lines as JSON members. Returns 0, or -1 and *err. */
 int report_head_json(const struct report *rp, struct json *j, struct err *err);
 /* Returns whether the event is one of ftrace's own tracers. */
 const struct traced_sums *report_traced(const struct report *rp);

@@ -20,8 +20,7 @@ struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event, trace;
 	bool extra[SCRIPT_EXTRAS]; /* values of table sample_extra */
 	bool verdict;		   /* note why a user stack is missing */
-	const int64_t *wall; /* how much later UTC is, to print that; NULL: not
-			      */
+	const int64_t *wall; /* ns that UTC is later; NULL: do not print UTC */
 	struct chain_style frame;
 };
 
@@ -53,7 +52,7 @@ struct script_losses {
  * both cases. */
 int script_losses_open(struct script_losses *l, struct store *db,
 		       const struct script_fields *f, struct err *err);
-/* Prints the losses that ended until `time`, INT64_MAX: all that are left,
- * after the lines of s. Returns 0, or -1 and *err. */
+/* Prints, after the lines of s, the losses that ended until `time`; INT64_MAX:
+ * all the rest. Returns 0, or -1 and *err. */
 int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
 			struct err *err);

@@ -20,7 +20,7 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
  * where programs are, NULL: here. Returns 0, or -1 and *err. */
 int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
 		     bool json, struct err *err);
-/* Prints what unwinding the stack dumps of a capture by SFrame alone has found,
- * next to that with all tables. Returns 0, or -1 and *err. */
+/* Prints the results of unwinding the stack dumps of a capture by SFrame alone,
+ * and by all tables. Returns 0, or -1 and *err. */
 int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
 		  struct err *err);

@@ -7,8 +7,8 @@
 struct err;
 struct store;
 
-/* What may name code that has no name: options, "" if all were given, of the
- * command "symbolize" for a database, "ingest" for a capture. */
+/* Options that may find names of code without one; "" if all were given. The
+ * command is "symbolize" for a database, "ingest" for a capture. */
 struct summary_more {
 	const char *command, *options;
 };

@@ -65,8 +65,7 @@ struct screen {
 	char *title; /* owned */
 };
 
-/* Each returns a screen of s, which the caller frees by ops->free() before s.
- */
+/* Each returns a screen of s. The caller frees it (ops->free()) before s. */
 struct screen *functions_screen(struct sums *s);
 struct screen *tree_screen(struct sums *s);
 struct screen *flame_screen(struct sums *s);
