@@ -1,4 +1,4 @@
-/* database_set.c - databases that become one: a file, or a temporary database
+/* database_set.c - merges databases into a file, or into a temporary database
  * that a command reads. */
 #include "cli/open/database_set.h"
 
@@ -60,7 +60,7 @@ static int database_set_span(const char *text, int64_t *out, struct err *err)
 {
 	const char *p = text;
 
-	/* a number alone is one of seconds */
+	/* a number without a unit is in seconds */
 	if ((parse_duration(text, out) && (parse_decimal(&p, 9, out) || *p)) ||
 	    !*out)
 		return err_set(err, ERR_USAGE,
@@ -98,9 +98,9 @@ static void database_set_put(struct database_set *list, const char *path)
 	*mem_add(list->path, list->n, list->cap) = mem_strdup(path);
 }
 
-/* Returns 1 if there is a database, 0 if there is none, and -1 and *err if a
- * file cannot be read: what it holds would be missing from the answer. An empty
- * file is an error if the user named it. */
+/* Returns 1 if path is a database, 0 if not, or -1 and *err if the file cannot
+ * be read, as its content would be missing from the answer. If the user named
+ * the file, other errors, such as that it is empty, return -1, too. */
 static int database_set_is_database(const char *path, bool named,
 				    struct err *err)
 {
@@ -181,7 +181,7 @@ int database_set_expand(struct database_set *list, const char *arg,
 
 /* ---- merging */
 
-/* Every database that overlaps others in time is a file that is open. */
+/* Raises the limit of open files: databases that overlap are open together. */
 static void database_set_allow_files(size_t n)
 {
 	struct rlimit r;
@@ -252,8 +252,8 @@ out:
 	return rc;
 }
 
-/* Takes databases out of the list that were removed after they were found, as
- * 'follow --keep' does, and says so. Returns whether there was one. */
+/* Drops databases from the list whose files were removed after they were found,
+ * as by 'follow --keep', and prints a note. Returns whether there were any. */
 static bool database_set_leave_removed(struct database_set *list)
 {
 	struct stat st;
@@ -282,7 +282,7 @@ int database_set_make(struct database_set *list,
 {
 	int rc;
 
-	/* each time the list is shorter */
+	/* it ends, as the list gets shorter each time */
 	while ((rc = database_set_try(list, o, out, force, db, counts, err)) &&
 	       database_set_leave_removed(list) && list->n)
 		;

@@ -87,8 +87,8 @@ const char *input_database_name(const char *path, char *buf, size_t size)
 	return buf;
 }
 
-/* Databases that a command reads as one, and the name that stands for them in
- * messages. They live until the program ends. */
+/* Databases that a command reads as one, and their name in messages, which is
+ * their path for database_open(). They live until the program ends. */
 static struct database_set several_paths;
 static char several_name[256];
 
@@ -110,8 +110,8 @@ static int input_wants_segment(const char *path, struct err *err)
 		       path);
 }
 
-/* Returns several_name if the arguments are several databases, NULL if they are
- * one; then *err is set if they cannot be read as one. */
+/* Returns several_name if the arguments are several databases, else NULL, and
+ * sets *err if they cannot be read as one. */
 static const char *input_several(const struct open_ask *ask, int argc,
 				 char **argv, struct err *err)
 {
@@ -211,7 +211,7 @@ int input_apart(const char *in, const char *out, struct err *err)
 		       "'%s' is what is read; name another file after -o", out);
 }
 
-/* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
+/* Prints on stderr that a capture is damaged. Returns STATUS_DAMAGED. */
 static int input_damaged(const char *path)
 {
 	char *word OWNED = safe_text_word(path);
@@ -241,7 +241,8 @@ static struct store *database_open_several(const struct open_ask *ask,
 		       : db;
 }
 
-/* The same for a folder or a pattern. Returns 0 if path is none of them. */
+/* Reads the databases of a folder or a pattern as one. Returns 1 and *db, 0 if
+ * there are none, or -1 and *err. */
 static int database_open_folder(const struct open_ask *ask, const char *path,
 				struct store **db, struct err *err)
 {
@@ -257,7 +258,7 @@ static int database_open_folder(const struct open_ask *ask, const char *path,
 	return ret;
 }
 
-/* Opens the database of a bundle, of which a copy without a name is made. */
+/* Opens a copy of the database in a bundle, in a file that is unlinked. */
 static struct store *database_open_bundle(const char *path, struct err *err)
 {
 	char near[PATH_MAX];
@@ -290,7 +291,7 @@ bool input_is_several(const char *path)
 		database_set_expand(&list, path, &ignored) > 0);
 }
 
-/* Cuts the member of an archive from a path in buf. */
+/* Copies a path to buf, without the member of an archive at its end. */
 static void input_cut_member(char buf[PATH_MAX], const char *path)
 {
 	snprintf(buf, PATH_MAX, "%.*s", (int)archive_in_path(path), path);
@@ -333,8 +334,8 @@ static bool input_is_newer(const char *path, const struct timespec *than)
 	return newer;
 }
 
-/* Says that a capture is newer than its database: the one where it was when it
- * was read, if that is known, or next to the database. */
+/* Prints a note for each capture that is newer than its database. A capture is
+ * at its absolute path, if that is known, or next to the database. */
 static void input_tell_newer(const char *path, struct store *db,
 			     const struct stat *st)
 {
@@ -368,7 +369,7 @@ static void input_tell_newer(const char *path, struct store *db,
 	rows_end(r, &ignored);
 }
 
-/* Whether the last database was made of a capture. */
+/* The last database_open() ingested a capture. */
 static bool input_made;
 
 bool input_is_capture(void)
@@ -457,7 +458,8 @@ struct store *database_from_args(const struct open_ask *ask, int argc,
 	return database_open(ask, *path, status, err);
 }
 
-/* Adds the databases that an argument names; if it names none, the capture. */
+/* Adds the databases that an argument names or, if there are none, the argument
+ * itself as a capture. Returns 0, or -1 and *err. */
 static int inputs_add(struct inputs *in, const char *path, struct err *err)
 {
 	int ret = database_set_expand(&in->list, path, err);
@@ -508,9 +510,9 @@ void inputs_release(struct inputs *in)
 
 /* ---- the database of captures, in a file next to them */
 
-/* Decides on the file `out`. Stores the opened database in *db if it is that of
- * the captures and not older; NULL if it must be made. Returns 0, or -1 and
- * *err if the file is something else. */
+/* Sets *db to the database in file `out` if it is that of the captures and not
+ * older, or to NULL if it must be made. Returns 0, or -1 and *err if the file
+ * is anything else. */
 static int capture_db_reuse(const struct open_ask *ask, const char *out,
 			    int argc, char **argv, bool again,
 			    struct store **db, struct err *err)
@@ -519,8 +521,8 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	struct err why = { 0 };
 	struct stat st;
 	bool is_db = false;
-	size_t same = 0;  /* given ones that are there */
-	size_t known = 0; /* captures that were given */
+	size_t same = 0;  /* arguments that the database has */
+	size_t known = 0; /* its captures that are arguments */
 	size_t n = 0;
 	struct session_folders c;
 	struct rows *r;
@@ -539,7 +541,7 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 				"'backstitch ingest -o NAME.db %s'",
 				why.msg, argv[0], word);
 		else
-			/* as one that is cut off: nothing tells whose it is */
+			/* such as one cut off, whose captures are not known */
 			err_set(err, why.code,
 				"%s; if it was that of %s, 'backstitch ingest "
 				"-f -o %s %s' replaces it",
@@ -564,7 +566,7 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 		}
 		n++;
 	}
-	/* one that has some of them, and no other, is made again with all */
+	/* a database with only some of the captures is made again with all */
 	const bool others = same != c.n && (!n || known != n);
 
 	again |= same != c.n;
@@ -612,7 +614,7 @@ struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return NULL;
 	input_database_name(argv[0], out, PATH_MAX);
-	/* a bundle may lie next to its database */
+	/* a bundle's database may be next to it */
 	if (is_db || (!access(out, F_OK) && archive_is_bundle(argv[0]))) {
 		snprintf(out, PATH_MAX, "%s", argv[0]);
 		return database_open(ask, out, status, err);

@@ -7,9 +7,10 @@
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 
-#define BLOCK 256 /* bytes that the compiler looks at together */
+#define BLOCK 256 /* bytes that are tested in one vectorized loop */
 
-/* Without branches, so that a block of characters is one of vectors. */
+/* Returns whether c may not pass as it is, without branches, so that the
+ * compiler vectorizes the loop over a block. */
 static inline unsigned char escape_filter_is_odd(signed char c)
 {
 	/* 0x7f + 1 is less than 0, too */
@@ -17,8 +18,8 @@ static inline unsigned char escape_filter_is_odd(signed char c)
 			       (c != '\n') & (c != '\t'));
 }
 
-/* Returns how many bytes in front are ASCII that passes as it is: nearly all
- * are. */
+/* Returns how many bytes at the start are ASCII that passes unchanged, as
+ * nearly all text is. */
 static inline __attribute__((always_inline)) size_t
 escape_filter_plain_any(const char *s, size_t n)
 {
@@ -39,9 +40,8 @@ escape_filter_plain_any(const char *s, size_t n)
 }
 
 #ifdef __x86_64__
-/* Most processors have vectors of 32 bytes, which the compiler uses only where
- * it may: with 16, a fifth of the time in which script prints stacks was here.
- */
+/* Most processors have vectors of 32 bytes, which the compiler uses only if it
+ * is told. With 16 bytes, script spent a fifth of its time here. */
 __attribute__((target("avx2"))) static size_t
 escape_filter_plain_avx2(const char *s, size_t n)
 {
@@ -119,8 +119,8 @@ static size_t escape_filter_unit(struct sieved *o, const char *s, size_t len)
 	return n;
 }
 
-/* Completes what is held with the bytes at buf. Returns how many of these are
- * done. */
+/* Completes the bytes that are held with those at buf. Returns how many bytes
+ * of buf are done. */
 static size_t escape_filter_pass_held(struct escape_filter *s, struct sieved *o,
 				      const char *buf, size_t n)
 {

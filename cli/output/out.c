@@ -26,7 +26,7 @@
 
 /* ---- long output on a terminal is shown by a pager, as git does it */
 
-/* Limit of the bytes kept while waiting for a full screen. */
+/* Most bytes that are kept until the screen is full. */
 #define KEEP_MAX ((size_t)1 << 20)
 
 bool pager_never;
@@ -45,7 +45,7 @@ static struct {
 	pid_t pid;
 } pager;
 
-/* ---- which */
+/* ---- which pager */
 
 /* Returns whether the program exists. A command with shell syntax counts as
  * one. */
@@ -79,7 +79,8 @@ void pager_arm(void)
 
 /* ---- the pager */
 
-/* The user may still read what there is. Safe in a signal handler. */
+/* Ends the pager's input, and waits while the user reads. Safe in a signal
+ * handler. */
 static void pager_let_go(void)
 {
 	if (!pager.pipe || close(pager.pipe))
@@ -123,14 +124,13 @@ static void pager_start(void)
 	}
 }
 
-/* Returns true if it keeps the bytes. If false, the caller writes those of
- * pager_kept() and then these to pager_fd(). */
+/* Keeps the bytes and returns true. If it returns false, the caller writes
+ * those of pager_kept() to pager_fd(), or buf if there are none. */
 static bool pager_keep(const char *buf, size_t n)
 {
 	if (!pager.armed)
 		return false;
-	/* Counts the rows that the bytes take on a terminal, without escape
-	 * sequences. */
+	/* count their rows on a terminal, without escape sequences */
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)buf[i];
 
@@ -243,7 +243,7 @@ static ssize_t out_take(void *cookie UNUSED, const char *buf, size_t size)
 
 static void out_put_err(const char *buf, size_t size)
 {
-	/* there is no place left to complain at */
+	/* a failure cannot be reported anywhere */
 	(void)write_all(2, buf, size);
 }
 
@@ -304,8 +304,8 @@ int out_finish(struct err *err)
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
 }
 
-/* Writes to a FIFO or a device. A FIFO is waited for only as long as nothing
- * wants to stop: open() would be restarted after a signal. */
+/* Writes to a FIFO or a device. It polls for a reader of a FIFO, as open()
+ * would be restarted after a signal. Returns 0, or -1 and *err. */
 static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 			     void *arg, struct err *err)
 {
@@ -365,7 +365,7 @@ int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 	struct stat st;
 	int rc = -1;
 
-	/* main() says why standard output cannot be written */
+	/* main() reports why standard output cannot be written */
 	if (!path || !strcmp(path, "-")) {
 		rc = write(stdout, arg, err);
 		return rc && out_failed() ? 0 : rc;

@@ -1,10 +1,9 @@
-/* output_screen.c - the screen with what a command of this program prints: the
- * same words and numbers, by another process, so that no key waits for it.
+/* output_screen.c - the screen with the output of a command of this program,
+ * which runs in another process, so that keys do not wait for it.
  *
- * Some outputs lead on: the line of a call to the code of what is called, that
- * of a thread to its waits, that of a wait to its chain of causes. The command
- * puts JSON in front of such a line, which says what it is about
- * (json_before_rows()). */
+ * Some lines open others: a call opens the code of the called function, a
+ * thread its waits, a wait its chain of causes. The command begins such a line
+ * with JSON about it (json_before_rows()). */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 #include "stitch/base/mem.h"
 
 #define PART (1 << 16)	  /* bytes to read at once */
-#define MOST (64UL << 20) /* bytes to keep of a command */
+#define MOST (64UL << 20) /* bytes of output to keep */
 #define MESSAGE "backstitch: "
 #define STEP 8 /* columns that arrows move by */
 
@@ -26,16 +25,16 @@ struct printed {
 	struct screen screen;
 	enum printed_kind kind;
 	char **argv;
-	char *text; /* all that came */
+	char *text; /* the output so far */
 	size_t len, cap;
 	struct printed_line {
-		size_t json, text; /* where they begin; equal: no JSON */
-	} * line;		   /* those that are whole, and the next one */
+		size_t json, text; /* offsets in text; equal: no JSON */
+	} * line;		   /* complete lines, and the next one */
 	size_t n_line, cap_line;
 	struct list list; /* of lines */
 	size_t left;	  /* columns that are not shown */
-	pid_t pid;	  /* 0: it ended */
-	int fd;		  /* -1: it ended */
+	pid_t pid;	  /* 0: the command has ended */
+	int fd;		  /* of its output; -1: it has ended */
 };
 
 /* ---- lines */
@@ -45,8 +44,8 @@ static const char *printed_text(const struct printed *s, size_t at)
 	return at < s->list.n ? s->text + s->line[at].text : "";
 }
 
-/* Returns a value of the JSON in front of a line, from its first byte on; NULL:
- * it has none. A quote in a string is escaped, so that only a key is found. */
+/* Returns a pointer to a value in the JSON of a line, or NULL. Quotes in
+ * strings are escaped, so that only keys are found. */
 static const char *printed_value(const struct printed *s, size_t at,
 				 const char *key)
 {
@@ -59,8 +58,7 @@ static const char *printed_value(const struct printed *s, size_t at,
 	return found ? found + strlen(name) : NULL;
 }
 
-/* Returns the share of samples that an instruction has; 0: none, or the line is
- * no instruction. */
+/* Returns the percentage of samples of an instruction, 0 for other lines. */
 static double printed_share(const struct printed *s, size_t at)
 {
 	const char *samples = printed_value(s, at, "samples");
@@ -69,8 +67,7 @@ static double printed_share(const struct printed *s, size_t at)
 	return share && samples && *samples != '0' ? strtod(share, NULL) : 0;
 }
 
-/* Puts the cursor on the first line of the last chain: chains are apart by an
- * empty line, and have one after their head. */
+/* Moves the cursor to the first line of the last chain: "... took ...". */
 static void printed_to_last(struct printed *s)
 {
 	for (size_t i = s->list.n; i > 0; i--)
@@ -81,7 +78,7 @@ static void printed_to_last(struct printed *s)
 		}
 }
 
-/* Puts the cursor on the first row of a table. */
+/* Moves the cursor to the first row of a table. */
 static void printed_to_row(struct printed *s)
 {
 	for (size_t i = 0; i < s->list.n; i++)
@@ -91,7 +88,7 @@ static void printed_to_row(struct printed *s)
 		}
 }
 
-/* Puts the cursor on the instruction with most samples. */
+/* Moves the cursor to the instruction with the most samples. */
 static void printed_to_hottest(struct printed *s)
 {
 	double most = 0;
@@ -104,7 +101,7 @@ static void printed_to_hottest(struct printed *s)
 	}
 }
 
-/* Where the cursor is once all came, unless it was moved. */
+/* Called at the end of the output, unless the user moved the cursor. */
 static void (*const printed_start_at[])(struct printed *s) = {
 	[PRINTED_TEXT] = NULL,
 	[PRINTED_CODE] = printed_to_hottest,
@@ -173,7 +170,7 @@ static void printed_end_line(struct printed *s, size_t next)
 	s->list.n++;
 }
 
-/* Messages are longer than the screen is wide. */
+/* Splits a message that is wider than the screen into lines. */
 static void printed_wrap_message(struct printed *s)
 {
 	size_t columns = (size_t)cells_columns();
@@ -194,15 +191,15 @@ static void printed_wrap_message(struct printed *s)
 	}
 }
 
-/* Finds the lines in what came from `from` on. The text is kept with a 0 in
- * place of each line feed. */
+/* Finds the lines in the output from offset `from` on, and replaces line feeds
+ * by 0. */
 static void printed_take_lines(struct printed *s, size_t from)
 {
 	for (size_t i = from; i < s->len; i++) {
 		if (s->text[i] != '\n')
 			continue;
 		s->text[i] = '\0';
-		/* Takes the JSON off a line; other tabs are shown as blanks. */
+		/* a tab ends the JSON; other tabs are shown as blanks */
 		char *line = s->text + s->line[s->list.n].text;
 		char *tab = *line == '{' && s->kind != PRINTED_TEXT
 				    ? strchr(line, '\t')

@@ -1,5 +1,5 @@
-/* view.c - the screens of view: which one is shown, the lines around it, and
- * the keys that all of them have. */
+/* view.c - the stack of screens of view, the lines around a screen, and the
+ * keys that all screens have. */
 #include "cli/view/view.h"
 
 #include <limits.h>
@@ -21,45 +21,45 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 
-#define HEAD 3	   /* rows that the first sentence may have */
+#define HEAD 3	   /* most rows of the sentence about the stacks */
 #define FOOT 2	   /* rows below a screen */
-#define LOW 16	   /* rows: with fewer, sentence and keys have one each */
-#define NARROW 79  /* columns that all names of screens need */
-#define DEEP 32	   /* screens above each other */
-#define WAIT_MS 50 /* while something is read */
+#define LOW 16	   /* with fewer rows, sentence and keys have one row each */
+#define NARROW 79  /* with fewer columns, names of screens are left out */
+#define DEEP 32	   /* most screens on the stack */
+#define WAIT_MS 50 /* time for a key while a command's output is read */
 #define IDLE_MS 500
 #define SECOND 1000000000
 #define TYPED 256			     /* bytes that can be typed */
-#define LINE (CHOICE_ARGS + VIEW_SIDES + 16) /* arguments */
+#define LINE (CHOICE_ARGS + VIEW_SIDES + 16) /* most arguments of a command */
 
-/* No arguments after the database. */
+/* For view_line(): no arguments after the database. */
 static const char *const nothing[] = { NULL };
 
 struct view {
-	struct store *db; /* NULL: no segment is there yet */
+	struct store *db; /* NULL: there is no segment yet */
 	const char *path;
 	const struct opt *opts;
 	struct filter *filter; /* of the options */
-	const char *live; /* the folder of segments; NULL: it is one database */
+	const char *live; /* the folder of segments; NULL: there is one db */
 	char newest[PATH_MAX]; /* path of the segment that is shown */
-	struct stat was;       /* of path when it was opened; zeros: of live */
-	bool frozen;	       /* newer ones are not */
-	struct sums *sums;     /* NULL: there is no sample */
-	char why[512];	       /* then: why */
+	struct stat was;       /* of path when opened; zeros if live is set */
+	bool frozen;	       /* newer segments are not shown */
+	struct sums *sums;     /* NULL: there are no samples */
+	char why[512];	       /* why there are none */
 	struct screen *stack[DEEP];
 	size_t n;
 	struct area area;  /* of the screen that is shown */
-	char said[512];	   /* in the last line */
-	char found[TYPED]; /* what is looked for */
-	/* The comparison that is shown: of view_what, or "--" and both. */
+	char said[512];	   /* message that replaces the keys; "": none */
+	char found[TYPED]; /* text that is searched for */
+	/* The arguments of diff: those of view_what, or `two`. */
 	const char *const *sides;
 	const char *two[4];
 	char other[TYPED];
-	struct filter *past; /* filters before this one */
+	struct filter *past; /* earlier filters, for view_undo() */
 	size_t n_past, cap_past;
 };
 
-/* ---- screens above each other */
+/* ---- the stack of screens */
 
 __attribute__((format(printf, 2, 3))) static void view_say(struct view *v,
 							   const char *fmt, ...)
@@ -92,8 +92,8 @@ static void view_push(struct view *v, struct screen *s, const struct err *err)
 	v->stack[v->n++] = s;
 }
 
-/* Returns whether the file is another one than that of which the sums are, and
- * says so: commands would show its numbers next to those. */
+/* Returns whether the file has changed since its sums were read, and tells the
+ * user: commands would show numbers that do not match the sums. */
 static bool view_replaced(struct view *v)
 {
 	const struct stat *a = &v->was;
@@ -109,8 +109,8 @@ static bool view_replaced(struct view *v)
 	return true;
 }
 
-/* Stores a whole command line: arguments, the options that were given, the
- * database, and what is after it. Returns how many there are. */
+/* Sets argv to a command line: `before`, the options that were given, the
+ * database, and `behind`. Returns the number of arguments. */
 static size_t view_line(const struct view *v, const char *const *before,
 			const char *const *behind, const char **argv)
 {
@@ -143,7 +143,7 @@ static void view_open_printed(struct view *v, enum printed_kind kind,
 	view_push(v, printed_screen(kind, title, argv, &err), &err);
 }
 
-/* nth: of the functions of that name, from 1. */
+/* Opens the code of the nth function (from 1) of that name. */
 static void view_open_code(struct view *v, const char *function, size_t nth)
 {
 	char number[24];
@@ -157,8 +157,8 @@ static void view_open_code(struct view *v, const char *function, size_t nth)
 
 /* ---- drawing */
 
-/* Moves the front of a sentence, of at most `columns` columns, to line. Returns
- * what is left of the sentence. */
+/* Copies the first words of a text, at most `columns` columns, to line. Returns
+ * the rest of the text. */
 static const char *view_cut(const char *text, int columns,
 			    char line[TRUST_SENTENCE])
 {
@@ -168,7 +168,7 @@ static const char *view_cut(const char *text, int columns,
 		n = (size_t)columns;
 		while (n > 0 && text[n] != ' ')
 			n--;
-		/* a word that is longer */
+		/* cut a word that is longer than the line */
 		if (!n)
 			n = (size_t)columns;
 	}
@@ -191,14 +191,14 @@ static int view_draw_trust(const struct view *v, int columns)
 	return row;
 }
 
-/* Writes the message for the user, or else the keys of the screen, in as many
- * rows as it needs, of which `last` is the last one. */
+/* Writes the message for the user or, if there is none, the keys of the screen,
+ * in as many rows as needed, down to row `last`. */
 static void view_draw_message(const struct view *v, int last)
 {
 	const struct screen *s = v->stack[v->n - 1];
 	const char *all = v->said[0] ? v->said : s->ops->keys;
 	char line[TRUST_SENTENCE];
-	/* on a low screen one row of keys is enough: '?' shows all */
+	/* a low screen has one row of keys, as '?' shows all */
 	int most = v->said[0] || cells_rows() >= LOW ? INT_MAX : 1;
 	int rows = 0;
 
@@ -217,15 +217,13 @@ static void view_draw(struct view *v)
 
 	cells_clear();
 	v->area.columns = cells_columns();
-	/* Writes the lines above a screen. */
 	int columns = v->area.columns;
 	char only[TYPED], text[1024];
-	/* what commands print begins with it */
+	/* the output of a command begins with that sentence */
 	int row = s->ops->line ? 0 : view_draw_trust(v, columns);
 
 	choice_text(v->filter, only, sizeof(only));
 	if (v->sums && !s->ops->line) {
-		/* Writes what the samples of a screen are. */
 		size_t others = sums_other_events(v->sums);
 		char more[64] = "";
 
@@ -256,7 +254,7 @@ static void view_draw(struct view *v)
 			    "6 lost 7 events 8 info 9 latency  ?");
 }
 
-/* Lets the user type a line. Returns false if it was left with ESC. */
+/* Lets the user edit text. Returns false after ESC or at the end of input. */
 static bool view_ask(struct view *v, const char *what, char *text, size_t size)
 {
 	size_t n = strlen(text);
@@ -284,7 +282,7 @@ static bool view_ask(struct view *v, const char *what, char *text, size_t size)
 
 /* ---- the screens */
 
-/* Closes all screens and opens one of samples. */
+/* Closes all screens and opens one of the samples, if there are any. */
 static void view_open_sums(struct view *v, struct screen *(*fn)(struct sums *))
 {
 	if (!v->sums) {
@@ -303,7 +301,8 @@ static const struct {
 	enum printed_kind kind;
 	const char *title;
 	const char *argv[8];
-	/* events: of switches, and that all are shown; that report waits */
+	/* events that the database must have: switches, without a filter on
+	 * events or cgroups; or waits */
 	enum view_needs {
 		NEEDS_NOTHING,
 		NEEDS_SWITCHES,
@@ -339,7 +338,7 @@ static const struct {
 	  NEEDS_NOTHING },
 };
 
-/* Returns whether there are the events that a screen needs. */
+/* Returns whether the database has the events that a screen needs. */
 static bool view_has(const struct view *v, enum view_needs what)
 {
 	struct err err = { 0 };
@@ -349,7 +348,7 @@ static bool view_has(const struct view *v, enum view_needs what)
 	while (rows_step(r)) {
 		const char *role = rows_text(r, CAUSES_TYPES_ROLE);
 
-		/* a stack alone does not say how long */
+		/* a sample does not show how long a wait was */
 		found |= what == NEEDS_WAITS
 				 ? *role && strcmp(role, "sample") != 0
 				 : !v->filter->event && !v->filter->cgroup &&
@@ -377,7 +376,7 @@ static void view_open_output(struct view *v, int key)
 
 /* ---- filters */
 
-/* Opens the first screen, the one that tells most about the database. */
+/* Opens the first screen, by what the database contains. */
 static void view_open_any(struct view *v)
 {
 	struct err err = { 0 };
@@ -399,8 +398,9 @@ static void view_open_any(struct view *v)
 		view_open_output(v, key == '1' ? '8' : key);
 }
 
-/* Loads what the filters select; screens of the old samples are closed. With a
- * filter that selects nothing, all stays. Returns whether it did. */
+/* Loads the samples that the filters select, closes all screens and opens the
+ * first. Returns false, and changes nothing, on error or if none is selected.
+ */
 static bool view_load(struct view *v)
 {
 	struct err err = { 0 };
@@ -509,7 +509,7 @@ static const struct {
 	{ 'r', "comparison of scheduling", { "diff", "--sched" } },
 };
 
-/* Shows a table of the comparison above the first screen. */
+/* Opens a table of the comparison, as the second screen. */
 static void view_open_diff(struct view *v, int key)
 {
 	const char *argv[LINE];
@@ -531,8 +531,8 @@ static void view_open_diff(struct view *v, int key)
 		  &err);
 }
 
-/* Compares this database with another; before: it is the one that was there
- * first. */
+/* Compares this database with another, which the user names. before: the other
+ * one is side A. */
 static void view_compare(struct view *v, bool before)
 {
 	char other[TYPED] = "";
@@ -553,7 +553,7 @@ static void view_compare(struct view *v, bool before)
 	view_open_diff(v, 's');
 }
 
-/* What x writes. */
+/* The files that key x writes. */
 static const struct {
 	int key;
 	const char *ending, *argv[4];
@@ -591,22 +591,20 @@ static void view_write(struct view *v, int key)
 
 /* ---- segments: the databases of a folder that follow fills */
 
-/* Opens the newest segment. Returns whether it is another one than before. */
+/* Opens the newest segment. Returns whether it differs from the current one. */
 static bool view_open_newest(struct view *v)
 {
 	struct err err = { 0 };
 	char path[PATH_MAX];
 
-	/* Writes the path of the segment with the highest number to path.
-	 * Returns false if there is none. */
+	/* find the segment with the highest number */
 	size_t size = sizeof(path);
 	DIR *d = opendir(v->live);
 	struct dirent *e;
 	uint32_t most = 0;
 
 	while (d && (e = readdir(d)) != NULL) {
-		/* Reads the number of "segment-000001.db"; 0: it is another
-		 * file. */
+		/* the number in "segment-000001.db"; 0: another file */
 		uint32_t count = 0;
 		int end = 0;
 		uint32_t n = sscanf(e->d_name, "segment-%9" SCNu32 ".db%n",
@@ -625,7 +623,7 @@ static bool view_open_newest(struct view *v)
 	if (!most || !strcmp(path, v->newest))
 		return false;
 	struct store *db = store_open(path, &err);
-	/* it may be too old already: then there is a newer one soon */
+	/* 'follow --keep' may have removed it; a newer one comes soon */
 	if (!db)
 		return false;
 	store_close(v->db);
@@ -635,8 +633,8 @@ static bool view_open_newest(struct view *v)
 	return true;
 }
 
-/* Shows the newest segment in place of the one before, with the cursor on the
- * same function; not while the user looks at something in it. */
+/* Shows the newest segment, with the cursor on the same function, unless more
+ * than one screen is open. */
 static void view_renew(struct view *v)
 {
 	struct screen *s = v->stack[v->n - 1];
@@ -653,7 +651,7 @@ static void view_renew(struct view *v)
 
 /* ---- keys */
 
-/* Keys of things that all screens have. */
+/* Handles the keys that all screens have. */
 static void view_key_common(struct view *v, int key)
 {
 	static struct screen *(*const of_sums[])(struct sums *) = {
@@ -663,7 +661,6 @@ static void view_key_common(struct view *v, int key)
 	if (key >= '1' && key <= '3')
 		view_open_sums(v, of_sums[key - '1']);
 	else if (key == '4' || key == 'a') {
-		/* The code of the function under the cursor. */
 		struct screen *s = v->stack[v->n - 1];
 		const char *name =
 			s->ops->function ? s->ops->function(s) : NULL;
@@ -738,8 +735,6 @@ static void view_take_reply(struct view *v, struct reply *r)
 			 r->thread);
 		view_open_printed(v, PRINTED_TEXT, title, before, nothing);
 	} else if (r->thread) {
-		/* Opens the waits of a thread, or why one of them took so
-		 * long. */
 		const char *before[] = { "path",    "--tid", r->thread,
 					 "--waits", NULL,    NULL };
 		char head[64], rank[32];
@@ -772,7 +767,7 @@ static void view_take_reply(struct view *v, struct reply *r)
 	free_all(r->code, r->thread, r->kind, r->name);
 }
 
-/* Returns false once the user leaves. */
+/* Handles a key. Returns false if the user leaves. */
 static bool view_key(struct view *v, int key)
 {
 	struct screen *s = v->stack[v->n - 1];
@@ -798,7 +793,7 @@ static bool view_key(struct view *v, int key)
 	return true;
 }
 
-/* Waits for the first segment. Returns false if the user leaves before. */
+/* Waits for the first segment. Returns false if the user leaves. */
 static bool view_wait(struct view *v)
 {
 	while (!view_open_newest(v)) {
@@ -842,7 +837,7 @@ int view_run(const struct view_what *what, struct err *err)
 			  .sides = what->sides };
 	int rc = 0;
 
-	/* whoever reads it reports one that is not there */
+	/* if the file is missing, its reader reports that */
 	if (!v.live && stat(v.path, &v.was))
 		v.was.st_ino = 0;
 	if (cells_open(err))
