@@ -20,7 +20,7 @@
 
 #define INDENT 15
 
-/* Appends as much as fits. */
+/* Appends to the line as much as fits. */
 static void lines_add_list(struct lines *l, const char *fmt, va_list ap)
 {
 	size_t room = sizeof(l->text) - l->len;
@@ -141,7 +141,7 @@ const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
 
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
 #define FILE_LINE 80  /* and of a line, if names can be cut to make it so */
-/* No less of a name in a file, or while other text is cut. */
+/* Least width of a name in a file, or while other text is cut. */
 #define NAME_MIN 32
 
 enum cell_kind {
@@ -197,7 +197,7 @@ void grid_free(struct grid *g)
 	free_all(g->cell, g);
 }
 
-/* Returns the set of the column of that title, if it is one of the first 64. */
+/* Returns the bit of the column of a title; 0: not one of the first 64. */
 static uint64_t grid_set_of(const struct grid *g, const char *title)
 {
 	for (size_t i = 0; i < g->n_col && i < 64; i++)
@@ -496,7 +496,7 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 	}
 }
 
-/* Writes a row, of which that is the first cell, as an object. */
+/* Writes the row that begins with cell `row` as an object. */
 static void grid_put_json(const struct grid *g, const struct cell *row,
 			  struct json *j)
 {

@@ -1,5 +1,4 @@
-/* output.c - the ways to write rows: as a table, CSV, JSON, lines, Markdown or
- * SQL. */
+/* output.c - writes rows as a table, CSV, JSON, lines, Markdown or SQL. */
 #include "cli/output/output.h"
 
 #include <inttypes.h>
@@ -11,8 +10,8 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 
-/* Writes a value that is not text: nothing for NULL, hexadecimal for a blob;
- * of a number its text if that is set. */
+/* Writes a value that is not text: nothing for NULL, hexadecimal for a blob,
+ * and for a number its text if that is set. */
 static void output_value(FILE *out, const struct value *v)
 {
 	if ((v->kind == VALUE_INT || v->kind == VALUE_REAL) && v->text)
@@ -314,8 +313,8 @@ bool json_before_rows(void)
 
 /* ---- rows as a table of GitHub-flavoured Markdown */
 
-/* Longer than any run of them that begins a line: a thread's name, which has 15
- * bytes, may. */
+/* It is longer than any run of backticks that begins a line, such as in a
+ * thread's name, which has at most 15 bytes. */
 #define FENCE "````````````````````"
 
 static void markdown_put_ticks(FILE *out, size_t n)
@@ -459,8 +458,8 @@ void sql_put_text(FILE *out, const char *s, size_t len)
 	putc('\'', out);
 }
 
-/* Writes the name of a column of the table, for the first one with what is
- * before it. */
+/* Writes the name of a column of the table and, before the first, the
+ * statements that create the table. */
 static void out_sql_put_column(FILE *out, const char *name, bool first)
 {
 	fputs(first ? "BEGIN;\nDROP TABLE IF EXISTS result;\n"

@@ -399,8 +399,7 @@ static void view_open_any(struct view *v)
 }
 
 /* Loads the samples that the filters select, closes all screens and opens the
- * first. Returns false, and changes nothing, on error or if none is selected.
- */
+ * first. Returns false, and keeps the old ones, on error or if none match. */
 static bool view_load(struct view *v)
 {
 	struct err err = { 0 };
