@@ -1,4 +1,4 @@
-/* diff_limit.c - how much a comparison lets something grow. */
+/* diff_limit.c - the limit of growth in a comparison (--fail-above). */
 #include "cli/tables/diff_limit.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ int diff_limit_read(struct diff_limit *l, struct err *err)
 			   : 0;
 }
 
-/* Returns by how much a row grew, in percent of the whole: what is renamed, by
- * how much more it is than it was. */
+/* Returns by how much a row grew, in percent of the whole. If it was renamed,
+ * the change of its old name is added. */
 static double diff_limit_growth(const struct compare *c, uint32_t row,
 				bool total)
 {
@@ -89,7 +89,7 @@ int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
 			}
 		}
 	}
-	/* a gate that looks at nothing lets everything pass */
+	/* a limit on a function that does not exist would always pass */
 	if (l->function && !looked)
 		say_note("no function is called '%s': 'backstitch diff "
 			 "--inline' has what was inlined; what jumped to what "

@@ -52,15 +52,14 @@ static void report_put_share(FILE *out, const char *what, uint64_t part,
 		fprintf(out, "%s %s\n", what, HUMAN_PERCENT(part, whole));
 }
 
-/* The weights of what is wrong with stacks. */
+/* Weights of stacks with something wrong, by what it is. */
 struct report_wrong {
 	struct report_rows *rows; /* by symbol, largest total first */
 	uint64_t hit, exec, unnamed, generated;
 	bool own; /* rows were made for this */
 };
 
-/* Returns the name of a row that stands for user stacks that are missing, and
- * NULL for others. */
+/* Returns the name of a row of missing user stacks, NULL for other rows. */
 static const char *report_missing_name(const struct report_rows *r,
 				       const struct report_row *row)
 {
@@ -73,7 +72,7 @@ static const char *report_missing_name(const struct report_rows *r,
 		       : NULL;
 }
 
-/* The caller calls report_wrong_release(). */
+/* Sets *w; the caller calls report_wrong_release(). */
 static void report_count_wrong(const struct report *rp, struct report_wrong *w)
 {
 	*w = (struct report_wrong){ .rows = rp->rows, .own = !rp->rows };
@@ -301,7 +300,7 @@ const struct traced_sums *report_traced(const struct report *rp)
 		       : NULL;
 }
 
-/* Says what was traced, and what of it nothing proves. */
+/* Prints what was traced, and which part of it is not proved. */
 static void report_print_traced(FILE *out, const struct report *rp)
 {
 	const struct traced_sums *t = report_traced(rp);
