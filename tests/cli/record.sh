@@ -786,7 +786,9 @@ print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 1
 	soon grep -q '^recording' err
 	kill $pid
 	wait $made
-	is the_end_of_the_process_ends_a_recording_of_all_cpus 0 $?
+	rc=$?
+	is the_end_of_the_process_ends_a_recording_of_all_cpus 0 $rc
+	[ $rc = 0 ] || sed 's/^/# /' err
 	# what is beside the capture is read with it, unless an earlier one left it
 	mkdir beside && cp -r own.data own.data.ftrace own.data.cgroups beside
 	"$B" ingest -q -o one.db beside/own.data &&
