@@ -303,5 +303,5 @@ many() {
 	"$B" ingest -q -f --fields all -o many.db many.txt 2>/dev/null
 }
 many 50000
-(ulimit -t 5 && exec "$B" latency many.db) >said 2>err && grep -q 'begin lost' said
+prlimit --cpu=5 "$B" latency many.db >said 2>err && grep -q 'begin lost' said
 ok "ends_without_a_begin_and_losses_do_not_multiply" $?
