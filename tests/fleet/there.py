@@ -21,14 +21,13 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "compare"))
 
-from common import BACKSTITCH, OUT, ROOT, finish, ok, query  # noqa: E402
+from common import BACKSTITCH, OUT, ROOT, finish, ok, query, turn  # noqa: E402
 from proxy import Hostile, hostile_replies  # noqa: E402
 from servers import Servers, installed  # noqa: E402
 from shift import shift  # noqa: E402
 
 LONG = os.environ.get("LONG")
 SEED = int(os.environ.get("BACKSTITCH_SEED", "1"))
-TURN = int(os.environ.get("SHARE_OF", "0"))  # another one for the next commit
 CAPTURES = os.path.join(ROOT, "tests/captures")
 RUNS = [  # deferred, frame pointers, s390x, inlined, jit, ftrace, CTF, ...
     "defer-exitexec-s.data.zst", "ctx2-defer.data.zst", "fp-1.data",
@@ -485,7 +484,9 @@ def test_doubled(s, db):
 def test_two_pushers(s, db):
     """Of one run at a time: an answer is right, or refused."""
     bad, ends = [], []
-    for n in range(4) if LONG else [TURN % 2]:
+    for n in range(4 if LONG else 2):
+        if not turn(n, 2):
+            continue
         create(s, "two")
         url = s.url(n % 2, "two")
         both = [subprocess.Popen([BACKSTITCH, "push", "-q", s.url(i, "two"), db],
@@ -682,7 +683,7 @@ def test_texts(s, folder, source):
     before = run("report", "--limit", "0", whole).stdout
     bad = []
     for n, text in enumerate(TEXTS):
-        if not LONG and n % 3 != TURN % 3:
+        if not turn(n, 3):
             continue
         # a place has one name in all runs of a database
         create(s, "t%d" % n)
