@@ -1,10 +1,10 @@
-/* bare_code.c - where the code of a database is: images, places of frames,
- * and stacks, without names. */
+/* bare_code.c - images, places of frames and stacks of a database, unnamed. */
 #include "analyze/names/bare_code.h"
 
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
+/* Appends the rows of table frame. Returns 0, or -1 and *err. */
 static int bare_code_read_frames(struct bare_code *c, struct store *db,
 				 struct err *err)
 {

@@ -1,9 +1,10 @@
-/* bare_code.h - where the code of a database is: images, places of frames,
- * and stacks, without names.
+/* bare_code.h - where the code of a database is: images, places of frames, and
+ * stacks, without names.
  *
- * While a database is made, frames and stacks are those that it is made of,
- * which are borrowed; otherwise they are read. Ids are as in code.h: those of a
- * damaged database too are in range, and a parent is smaller than its child. */
+ * While a database is being made, frames and stacks are borrowed from what it
+ * is made of; otherwise they are read from it. Ids are as in code.h: even in a
+ * damaged database they are in range, and a parent is smaller than its
+ * child. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -12,19 +13,19 @@
 #include "stitch/tasks/frame.h"
 
 struct bare_code {
-	const struct code_image *image;	  /* image[0] is empty */
+	const struct code_image *image;	  /* [0] is empty */
 	size_t n_image, n_frame, n_stack; /* the highest id of each, plus 1 */
 	/* private: */
-	const struct frames *fr; /* NULL: frame and stack, by id - 1 */
+	const struct frames *fr; /* NULL: see frame and stack, by id - 1 */
 	struct known_code *code;
 	struct frame *frame;
 	struct stack *stack;
 	size_t cap_frame, cap_stack;
 };
 
-/* fr, if not NULL, has the frames and stacks that are in the database, and is
- * borrowed until bare_code_free(). Returns NULL and *err if the database is
- * damaged. */
+/* Returns the code, for bare_code_free(); NULL and *err if the database is
+ * damaged. fr, if not NULL, has the frames and stacks that are in the database,
+ * and is borrowed until bare_code_free(). */
 struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 				 struct err *err);
 void bare_code_free(struct bare_code *c);

@@ -12,13 +12,15 @@
 #define JIT_START 0x1000u
 #define JIT_ALIGN 16u
 
+/* A loaded segment of a file, as its program headers have it. */
 struct segment {
 	uint64_t off, vaddr, size;
 };
 
 struct place_image {
-	uint32_t first, n;  /* in segment[] */
-	uint64_t low, high; /* offsets that were mapped; high 0: not known */
+	uint32_t first, n;  /* its segments, in segment[] */
+	uint64_t low, high; /* offsets that were mapped, or of jitted code, 0
+			     * and its size; high 0: not known */
 	uint64_t jit;	    /* where this jitted code starts */
 };
 
@@ -27,9 +29,9 @@ struct code_places {
 	struct place_image *image;
 	struct segment *segment;
 	size_t n_segment, cap_segment;
-	struct code_mapping *mapping; /* [0]: none */
+	struct code_mapping *mapping; /* by id; [0] is empty */
 	size_t n_mapping, cap_mapping;
-	struct intern index; /* of mapping[] from 1 on */
+	struct intern index; /* id - 1 of each, by image, start and off */
 	uint64_t jit_end;
 };
 
@@ -92,7 +94,7 @@ code_places_load(struct store *db, const struct known_code *c, struct err *err)
 	if (rows_end(r, err))
 		goto fail;
 	/* Puts jitted functions one after the other. A recorded length may be
-	 * too small: each function reaches to its last frame. */
+	 * too small: each function extends at least to its last frame. */
 	uint64_t at = JIT_START;
 
 	for (size_t i = 1; i < p->c->n_image; i++)
@@ -128,6 +130,8 @@ void code_places_free(struct code_places *p)
 	free_all(p->image, p->segment, p->mapping, p);
 }
 
+/* Returns the place of an offset in mapping m, which is added if it is new, and
+ * made longer if it ends before the place. */
 static struct code_place code_place_in_mapping(struct code_places *p,
 					       const struct code_mapping *m,
 					       uint64_t off)
@@ -144,13 +148,15 @@ static struct code_place code_place_in_mapping(struct code_places *p,
 	return at;
 }
 
-/* A segment whose address and offset differ modulo the page size cannot be
- * mapped by page; its mapping then begins at the segment. */
+/* Returns the place of an offset in a file: in its segment, else by the address
+ * of the frame, else in the part that was mapped. A segment whose address and
+ * offset differ modulo the page size cannot be mapped by page; its mapping then
+ * begins at the segment. */
 static struct code_place in_file(struct code_places *p,
 				 const struct code_frame *f, uint64_t off)
 {
 	const struct place_image *img = &p->image[f->image];
-	const struct segment *s = NULL; /* that has the offset */
+	const struct segment *s = NULL; /* the one that has the offset */
 	struct code_mapping m = { .image = f->image };
 
 	for (uint32_t i = 0; i < img->n && !s; i++) {

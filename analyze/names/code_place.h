@@ -17,26 +17,28 @@ struct store;
 
 /* The offset of an address in the file is address - start + off. */
 struct code_mapping {
-	uint32_t image; /* 0: [jit] */
+	uint32_t image; /* id; 0: [jit], all jitted code */
 	uint64_t start, limit, off;
 };
 
 struct code_place {
-	uint32_t mapping; /* 0: none */
+	uint32_t mapping; /* id for code_mapping(); 0: none */
 	uint64_t addr;
 };
 
 struct code_places;
 
-/* Borrows c. Returns NULL and *err on failure. */
+/* Returns places of the code c, which is borrowed until code_places_free();
+ * NULL and *err on failure. */
 struct code_places *
 code_places_load(struct store *db, const struct known_code *c, struct err *err);
 void code_places_free(struct code_places *p);
-/* Returns the place of a frame, whose mapping is made if it is new. called: the
- * frame is a return address; the place is in the call before it, which is what
- * tools look up. */
+/* Returns the place of a frame, and adds its mapping if it is new. called: the
+ * frame is a return address, and the place is the byte before it, in the call,
+ * which is what tools look up. */
 struct code_place code_place(struct code_places *p, uint32_t frame,
 			     bool called);
-/* id: from code_place(), 1 and up. Valid until the next code_place(). */
+/* Returns a mapping, whose id is 1 or more; valid until the next
+ * code_place(). */
 const struct code_mapping *code_mapping(const struct code_places *p,
 					uint32_t id);

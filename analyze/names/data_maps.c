@@ -8,19 +8,19 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* No file is longer than that in memory: code of x86-64 reaches its data by 32
+/* A file spans less than this in memory: code of x86-64 reaches its data by 32
  * bits with a sign. */
 #define DATA_REACH ((uint64_t)1 << 31)
 
-/* Levels of 64 bits for each bit: of all indices of 32 bits. */
+/* Levels of a tree with 64 branches that has all indices of 32 bits. */
 #define DATA_LEVELS 6
 
-/* Which mappings are there at a time: a bit for each, and above one for each 64
- * of which there is any. */
+/* The mappings that exist at `time`: level 0 has a bit for each, and each
+ * higher level a bit for each word of 64 bits below it that is not 0. */
 struct data_live {
-	uint64_t *bit[DATA_LEVELS]; /* NULL: not asked for so far */
-	uint32_t *from, *to;	    /* indices of maps, by these times */
-	size_t n_from, n_to;	    /* so many of them are past */
+	uint64_t *bit[DATA_LEVELS]; /* NULL: before the first data_maps_at() */
+	uint32_t *from, *to; /* indices in map[], ordered by these times */
+	size_t n_from, n_to; /* how many of each are not after `time` */
 	int64_t time;
 };
 
@@ -28,9 +28,9 @@ struct data_maps {
 	struct data_map *map; /* by process and start */
 	size_t n, cap;
 	struct data_live live;
-	uint32_t *process; /* by thread */
+	uint32_t *process; /* id of the process, by thread; 0: not known */
 	size_t n_thread, cap_thread;
-	const char **image; /* what tells one from others */
+	const char **image; /* text that identifies it in any database */
 	size_t n_image, cap_image;
 	struct arena text;
 };
@@ -87,7 +87,8 @@ void data_maps_free(struct data_maps *m)
 	free(m);
 }
 
-/* Returns a mapping if the file of an address may be its. */
+/* Returns map if it is one of the process, and near enough below addr to be of
+ * the same file; else NULL. */
 static const struct data_map *data_map_reach(const struct data_map *map,
 					     uint32_t process, uint64_t addr)
 {
@@ -96,8 +97,8 @@ static const struct data_map *data_map_reach(const struct data_map *map,
 		       : NULL;
 }
 
-/* Returns how many mappings are at or below an address, or of processes before
- * this one. */
+/* Returns how many mappings belong to earlier processes, or to this one and
+ * start at or below an address. */
 static size_t data_maps_place(const struct data_maps *m, uint32_t process,
 			      uint64_t addr)
 {
@@ -122,6 +123,7 @@ COMPARE_FUNCTION_OF(data_compare_from, uint32_t, struct data_maps,
 COMPARE_FUNCTION_OF(data_compare_to, uint32_t, struct data_maps,
 		    compare_numbers(of->map[*x].to, of->map[*y].to));
 
+/* Sets or clears the bit of mapping `at`, and those above that change. */
 static void data_live_set(struct data_live *l, uint32_t at, bool on)
 {
 	for (int i = 0; i < DATA_LEVELS; i++, at /= 64) {
@@ -129,14 +131,14 @@ static void data_live_set(struct data_live *l, uint32_t at, bool on)
 
 		*word &= ~(UINT64_C(1) << at % 64);
 		*word |= (uint64_t)on << at % 64;
-		/* others are there: above nothing changes */
+		/* other bits of the word are set: nothing changes above */
 		if (!on && *word)
 			return;
 	}
 }
 
-/* Returns the index + 1 of the last that is there, of those below one; 0: none.
- */
+/* Returns 1 + the highest index below `at` whose bit is set; 0: there is
+ * none. */
 static size_t data_live_below(const struct data_live *l, size_t at)
 {
 	for (int i = 0; i < DATA_LEVELS; i++, at /= 64) {

@@ -13,13 +13,13 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
 
-/* More parts of a path are not read by anyone. */
+/* How many last parts of paths are compared at most. */
 #define DEPTH_MAX 4
 
-/* A function; what is known of its name is in the group. */
+/* A function. Its group has what functions of one name have in common. */
 struct homonyms_function {
 	struct homonym homonym;
-	const char *name; /* a string of the code: equal ones are one */
+	const char *name; /* of the code, where equal names are one string */
 	uint32_t image, group;
 	bool several; /* it has code of several files */
 };
@@ -27,21 +27,21 @@ struct homonyms_function {
 /* The functions that have one name, in all images of one path. */
 struct homonyms_group {
 	const char *name;
-	uint32_t path; /* in paths */
-	bool shared;   /* an image has several of them */
+	uint32_t path; /* id in paths */
+	bool shared;   /* an image has several of these functions */
 	unsigned int depth;
 };
 
 struct homonyms {
 	const struct known_code *code;
 	struct intern paths;
-	uint32_t *path;	    /* by image */
+	uint32_t *path;	    /* id in paths, by image */
 	uint32_t *of_frame; /* function + 1; 0: it has no name */
 	struct homonyms_function *function;
 	struct homonyms_group *group;
 	size_t n_function, cap_function, n_group, cap_group;
-	struct table by_place, by_image; /* of function[]: all; the first of a
-					  * name in each image */
+	struct table by_place, by_image; /* ids of function[]: of all; of the
+					  * first of a name in each image */
 	struct table by_name;		 /* of group[] */
 	bool any;			 /* a group is shared */
 	struct arena text;
@@ -56,7 +56,7 @@ SAME_BY(homonyms_same_name, struct homonyms, function[id],
 SAME_BY(homonyms_same_group, struct homonyms, group[id], struct homonyms_group,
 	name, path);
 
-/* Returns the group of a name; TABLE_NONE: there is none. */
+/* Returns the group of a name, or TABLE_NONE; *hash is its hash in by_name. */
 static uint32_t homonyms_group_of(const struct homonyms *h, uint32_t image,
 				  const char *name, uint64_t *hash)
 {
@@ -66,6 +66,7 @@ static uint32_t homonyms_group_of(const struct homonyms *h, uint32_t image,
 	return table_find(&h->by_name, *hash, homonyms_same_group, h, &key);
 }
 
+/* Adds a function, and its group if that is new. */
 static void homonyms_add(struct homonyms *h, struct homonyms_function *f)
 {
 	uint32_t id = (uint32_t)h->n_function;
@@ -90,7 +91,7 @@ static void homonyms_add(struct homonyms *h, struct homonyms_function *f)
 	*mem_add(h->function, h->n_function, h->cap_function) = *f;
 }
 
-/* Takes the file of a frame; all: also where no other function has the name. */
+/* Adds a frame's file to its function; all: even if no other has its name. */
 static void homonyms_add_file(struct homonyms *h, uint32_t frame,
 			      const char *file, bool all)
 {
@@ -108,6 +109,7 @@ static void homonyms_add_file(struct homonyms *h, uint32_t frame,
 	}
 }
 
+/* Reads the files of all frames. Returns 0, or -1 and *err. */
 static int homonyms_read_files(struct homonyms *h, struct store *db, bool all,
 			       struct err *err)
 {
@@ -140,8 +142,8 @@ const char *homonyms_path_end(const char *path, unsigned int depth)
 	return end;
 }
 
-/* Finds of which groups `depth` parts of the files' paths tell the functions
- * apart, of those where fewer do not. */
+/* Sets the depth of the groups whose functions are told apart by `depth` last
+ * parts of their files' paths, but not by fewer. */
 static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 {
 	struct intern seen = { 0 };
@@ -159,14 +161,15 @@ static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 			continue;
 		const char *end = homonyms_path_end(f->homonym.file, depth);
 
-		/* short_name() must be able to tell it from parameters */
+		/* short_name() must not take it for parameters */
 		char *name = homonyms_name("f", end);
 		bool is = short_name_base(name) == 1;
 
 		free(name);
 		if (!is)
 			continue;
-		/* what no two functions of a name in one image may have */
+		/* no two functions of a name in one image may have the same
+		 * key */
 		char *key = mem_printf("%" PRIu32 " %" PRIu32 " %s", f->group,
 				       f->image, end);
 

@@ -6,7 +6,7 @@
 #include "stitch/base/mem.h"
 
 struct library {
-	bool more; /* than what is known here: what regex matches */
+	bool more; /* regex is that of names->library; false: there is none */
 	regex_t regex;
 };
 
@@ -63,7 +63,7 @@ static const char *library_bare_name(const char *name)
 		else if (!depth && *s == ' ' && !library_begins(s, " ["))
 			start = s + 1;
 	}
-	/* without parameters: a name that has spaces, if any */
+	/* without parameters, spaces are part of the name */
 	return strchr(name, '(') ? start : name;
 }
 

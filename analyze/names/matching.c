@@ -14,8 +14,8 @@
 #include "stitch/files/path.h"
 #include "stitch/tasks/frame.h"
 
-/* What decides on names: functions that are compared, or those that are only
- * drawn as well, which are inlined. */
+/* Which functions decide on names: those that are compared, or inlined ones
+ * that are only drawn as well. */
 enum match_of {
 	MATCH_COMPARED,
 	MATCH_DRAWN,
@@ -23,52 +23,54 @@ enum match_of {
 
 /* A function by its name with parameters and arguments. */
 struct match_function {
-	uint32_t brief;	 /* in briefs */
-	bool seen[2][2]; /* by enum match_of, on which sides */
+	uint32_t brief;	 /* id in briefs */
+	bool seen[2][2]; /* by enum match_of, and by side */
 };
 
 /* Functions of one recorded name. */
 struct match_named {
-	uint32_t function; /* in functions */
-	bool shared;	   /* an image of a recording has several */
-	bool unclear;	   /* files do not tell all of them apart */
-	unsigned int depth;
+	uint32_t function;  /* id in functions */
+	bool shared;	    /* an image of a recording has several */
+	bool unclear;	    /* files do not tell all of them apart */
+	unsigned int depth; /* see struct homonym */
 };
 
 /* Functions of one short name. */
 struct match_brief {
 	uint32_t n[2];	 /* by enum match_of, how many functions have it */
-	uint32_t last;	 /* in lasts */
-	uint32_t group;	 /* in groups */
-	uint32_t script; /* 1 + that in scripts, of V8's named functions */
-	bool numbered;	 /* the group is not called so itself */
-	bool seen[2][2]; /* as those of its functions */
+	uint32_t last;	 /* id in lasts */
+	uint32_t group;	 /* id in groups */
+	uint32_t script; /* 1 + id in scripts, if V8's and named; else 0 */
+	bool numbered;	 /* the group's name is another, without numbers */
+	bool seen[2][2]; /* by enum match_of, and by side */
 };
 
-/* Functions of one short name without the numbers that compilers give, and the
- * place in a script: by enum match_of, how many of them are on one side only;
- * by side, how many there are, and the script of the last one. */
+/* Functions whose short names are equal without the numbers that compilers give
+ * and the place in a script. alone: by enum match_of, how many of these short
+ * names are on one side only. By side: n, how many of V8's short names are
+ * compared, and script, the id of the last one's. */
 struct match_group {
 	uint32_t alone[2], n[2], script[2];
 };
 
 /* A file of JavaScript. */
 struct match_script {
-	bool seen[2];
+	bool seen[2]; /* by side */
 };
 
-/* Functions of one last part. */
+/* Functions whose short names have one last part. */
 struct match_last {
-	bool bare; /* an inlined function has no more of a name */
+	bool bare; /* this is the whole name of an inlined function */
 	bool more; /* a function has it after "::" */
 };
 
-/* Names are interned as texts after the id of their image. */
+/* What is interned as a name, function, brief, group or last part is the id of
+ * its image, followed by the text. */
 struct match_names {
 	bool full;	     /* names stay as they are */
 	struct intern names; /* as they are recorded */
 	struct match_named *named;
-	struct intern apart; /* names with what tells them apart */
+	struct intern apart; /* text: names with what tells them apart */
 	struct intern functions;
 	struct match_function *function;
 	struct intern briefs;
@@ -145,7 +147,7 @@ static size_t match_names_bare_length(const char *part)
 	return n ? n : strlen(part);
 }
 
-/* Returns the id of an image's name of n bytes. */
+/* Returns the id of n bytes of a name in an image; they are added if new. */
 static uint32_t match_names_intern(struct intern *in, uint32_t image,
 				   const char *name, size_t n)
 {
@@ -163,10 +165,9 @@ static const char *match_names_text(const struct intern *in, uint32_t id)
 	return intern_get(in, id) + sizeof(uint32_t);
 }
 
-/* Takes folders, line and column out of the name of a function of V8's,
- * "JS:parse /srv/a.js:3:20", or of a whole script, "JS: /srv/a.js:1:1". Returns
- * 1 + the id of the script; 0: it has no name of its own, or is none of V8's.
- */
+/* Cuts folders, line and column out of the name of a V8 function, "JS:parse
+ * /srv/a.js:3:20", or of a whole script, "JS: /srv/a.js:1:1". Returns 1 + the
+ * id of the script; 0: the function has no name of its own, or is not V8's. */
 static uint32_t match_names_script(struct match_names *m, char *name)
 {
 	size_t len;
@@ -189,7 +190,7 @@ static uint32_t match_names_script(struct match_names *m, char *name)
 	return id + 1;
 }
 
-/* Returns the id of the functions of a short name. */
+/* Returns the id of a short name, which is added if it is new. */
 static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 				  const char *name)
 {
@@ -221,7 +222,7 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	return id;
 }
 
-/* Returns the id of a function's name. */
+/* Returns the id of a recorded name, which is added if it is new. */
 static uint32_t match_names_name(struct match_names *m, uint32_t image,
 				 const char *name)
 {
@@ -249,6 +250,7 @@ static uint32_t match_names_name(struct match_names *m, uint32_t image,
 	return at;
 }
 
+/* Counts a function of a side for its short name and its group. */
 static void match_names_count(struct match_names *m, uint32_t function,
 			      int side, enum match_of of)
 {
@@ -289,7 +291,7 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 		named->unclear |= !at->depth;
 	}
 	raise_to(named->depth, at->depth);
-	/* what is inlined and is not compared with others does not matter */
+	/* an inlined function that is not compared does not matter */
 	if (!at->file && (inlined || at->start != HOMONYM_INLINED))
 		named->unclear = true;
 }
@@ -298,11 +300,11 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 			    const char *name, const struct homonym *at,
 			    bool exact)
 {
-	/* which may move m->named */
+	/* this may move m->named */
 	uint32_t id = match_names_name(m, image, name);
 	const struct match_named *named = &m->named[id];
-	/* what is inlined does not change the names of what is compared, which
-	 * a table without it must have as well */
+	/* inlined functions do not change the names of those that are compared,
+	 * which must be the same in a table without inlined ones */
 	enum match_of of = at && at->start == HOMONYM_INLINED ? MATCH_DRAWN
 							      : MATCH_COMPARED;
 	const struct match_function *f = &m->function[named->function];
@@ -356,8 +358,8 @@ struct match_name {
 
 /* An image of A that has another name in B. */
 struct match_rename {
-	uint32_t from, to; /* in names */
-	bool seen;
+	uint32_t from, to; /* id in names */
+	bool seen;	   /* A has the image */
 };
 
 struct matching {
@@ -466,9 +468,9 @@ void matching_add(struct matching *m, int side, const struct known_code *c,
 		const struct image *img = &c->image[i].img;
 
 		image[i] = matching_image(m, side, img).id;
-		/* a server does not report what was only mapped */
+		/* a server does not report images that were only mapped */
 		if (img->kind != IMAGE_JIT && ran[i]) {
-			/* which may move m->name */
+			/* this may move m->name */
 			uint32_t id = matching_name(m, side, img);
 			struct match_name *n = &m->name[id];
 

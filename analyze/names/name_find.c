@@ -10,9 +10,9 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 
-#define LISTED_CUT 60 /* bytes of their names */
+#define LISTED_CUT 60 /* bytes of a name in a message */
 
-/* How well a name is what the user wrote, from bad to good. */
+/* How well a name fits what the user wrote, from bad to good. */
 enum name_fit {
 	NAME_OTHER,
 	NAME_PART_OF_FULL,
@@ -35,6 +35,7 @@ static bool name_ends(const char *name, const char *text)
 	       (n > len + 1 && !memcmp(name + n - len - 2, "::", 2));
 }
 
+/* Returns how well a choice fits. buf has room for its full name and a 0. */
 static enum name_fit name_fit(const struct name_choice *c, const char *text,
 			      char *buf)
 {
@@ -48,7 +49,7 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 	if (apart && strlen(text) == base && !strncmp(c->full, text, base))
 		return NAME_FULL;
 	short_name(c->full, 0, buf);
-	/* users may not know that there are others */
+	/* users may not know that other functions have the name */
 	buf[strlen(buf) - apart] = '\0';
 	if (!strcmp(c->shown, text) || !strcmp(buf, text))
 		return NAME_SHORT;
@@ -68,7 +69,7 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 	return strstr(c->full, text) ? NAME_PART_OF_FULL : NAME_OTHER;
 }
 
-/* Returns the heaviest of the choices that fit so well, n if there is none. */
+/* Returns the heaviest choice of a fit; n if there is none. */
 static size_t name_heaviest(const struct name_choice *c, size_t n,
 			    const unsigned char *fit, enum name_fit want)
 {
@@ -81,8 +82,8 @@ static size_t name_heaviest(const struct name_choice *c, size_t n,
 	return best;
 }
 
-/* Drops what has the same full name as choice i, and i. Returns how many of
- * those that fit so well are left. */
+/* Drops choice i and all with the same full name. Returns how many choices of
+ * this fit are left. */
 static size_t name_drop(const struct name_choice *c, size_t n,
 			unsigned char *fit, enum name_fit want, size_t i)
 {
@@ -118,8 +119,8 @@ static bool name_has_word(const char *name, const char *text)
 	return false;
 }
 
-/* Of names with text as a part, drops those that have it inside of a word, if
- * another one has it as a word. Returns whether that leaves one function. */
+/* Drops choices that have text inside of a word of their name, if others have
+ * it as a word. Returns whether that leaves one function. */
 static bool name_keep_words(const struct name_choice *c, size_t n,
 			    const char *text, unsigned char *fit)
 {
@@ -138,7 +139,7 @@ static bool name_keep_words(const struct name_choice *c, size_t n,
 	return first < n && one;
 }
 
-/* Sets *err, which names the heaviest of several. Returns -1. */
+/* Sets *err, which lists the heaviest functions of a fit. Returns -1. */
 static int name_which(const struct name_choice *c, size_t n, const char *text,
 		      uint64_t whole, unsigned char *fit, enum name_fit want,
 		      struct err *err)
@@ -167,7 +168,7 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 		       text, list, left ? ", ..." : "");
 }
 
-/* Stores how well each name fits. Returns the best of it. */
+/* Stores how well each choice fits. Returns the best fit. */
 static enum name_fit name_fit_all(const struct name_choice *c, size_t n,
 				  const char *text, unsigned char *fit)
 {

@@ -9,22 +9,22 @@ struct err;
 struct name_choice {
 	const char *full, *shown;
 	const char *raw;  /* mangled; NULL: the same as full */
-	const char *told; /* full, and what tells it from others of that name,
+	const char *told; /* full, with what tells it from others of that name,
 			   * see homonyms.h; NULL: full */
 	uint64_t weight;
 };
 
-#define NAME_LISTED 5 /* functions that are named where several are meant */
+#define NAME_LISTED 5 /* functions that a message lists at most */
 
 /* Finds the function that is called `text`: in full, else by its short name or
- * without its version, else by the end of that, else by any part of it, else by
- * a part of the full name. Returns 1 and stores the heaviest choice of that
- * function; 0 if there is none; -1 and *err, which lists them with their shares
- * of `whole`, if there are several. */
+ * without its version, else by the end of the short name, else by any part of
+ * it, else by a part of the full name. Returns 1 and sets *at to the heaviest
+ * choice of that function; 0 if there is none; -1 and *err, which lists them
+ * with their shares of `whole`, if there are several. */
 int name_find(const struct name_choice *c, size_t n, const char *text,
 	      uint64_t whole, size_t *at, struct err *err);
-/* Stores up to NAME_LISTED functions of which name_find() says that each may be
- * meant, the heaviest choice of each, heaviest first. Returns how many; *more:
- * choices of others. */
+/* Stores in at[] the heaviest choice of each function that name_find() would
+ * list, heaviest first, at most NAME_LISTED. Returns how many; *more: the
+ * number of choices of further functions. */
 size_t name_find_several(const struct name_choice *c, size_t n,
 			 const char *text, size_t *at, size_t *more);

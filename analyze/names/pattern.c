@@ -1,4 +1,5 @@
-/* pattern.c - regular expressions of the command line, which cannot explode.
+/* pattern.c - regular expressions of the command line, in bounded time and
+ * memory.
  *
  * The C library writes a repeat out: x{100} is a hundred x, and a repeat of
  * that a hundred times as many, of 2.4 kB each. References back are matched by
@@ -12,11 +13,11 @@
 
 #include "stitch/base/err.h"
 
-/* What an expression may be written out to: 25 MB. */
+/* Nodes that an expression may have with its repeats written out: 25 MB. */
 #define NODES_MAX 10000
 #define NEST_MAX 100
 
-/* How large a text becomes when its repeats are written out. */
+/* How large an expression becomes when its repeats are written out. */
 struct pattern_size {
 	uint64_t sum[NEST_MAX]; /* of each open group: its nodes so far */
 	uint64_t
@@ -49,13 +50,14 @@ static const char *pattern_skip_set(const char *s)
 	return s + (*s == ']');
 }
 
-/* It is asked after each step, so that no sum exceeds NODES_MAX squared. */
+/* Returns whether the expression is too large. pattern_measure() asks after
+ * each step, so that no sum exceeds NODES_MAX squared. */
 static bool pattern_is_large(const struct pattern_size *z)
 {
 	return z->too_deep || z->sum[z->depth] > NODES_MAX;
 }
 
-/* Counts the nodes of an expression, until there are too many of them. */
+/* Counts the nodes of an expression, until there are too many. */
 static void pattern_measure(struct pattern_size *z, const char *s)
 {
 	while (*s && !pattern_is_large(z)) {
@@ -93,7 +95,7 @@ static void pattern_measure(struct pattern_size *z, const char *s)
 			s = pattern_skip_set(s);
 			pattern_add(z, 1);
 		} else if (strchr("*+?", c)) {
-			z->sum[z->depth]++; /* last[] is still its item */
+			z->sum[z->depth]++; /* last[] is the item's size */
 		} else {
 			z->refers |= c == '\\' && *s >= '1' && *s <= '9';
 			s += c == '\\' && *s;

@@ -25,12 +25,13 @@
 struct shortening {
 	const char *s; /* the name, of len bytes */
 	size_t len;
-	unsigned int keep;
+	unsigned int keep; /* a sum of enum short_keep */
 	unsigned int depth;
-	/* Of an opening bracket: where it is closed, 0 if nowhere. While it is
-	 * open: 1 + the place of the one around it. Else not set. */
+	/* By place of an opening bracket: where it is closed, 0 if nowhere.
+	 * While it is open: 1 + the place of the one around it. Else not
+	 * set. */
 	uint16_t close[SHORT_NAME_MAX];
-	char *out; /* of n bytes so far */
+	char *out; /* has n bytes so far, and room for `room` */
 	size_t n, room;
 };
 
@@ -59,7 +60,7 @@ static bool short_ends(const struct shortening *sh, const char *text)
 	return len <= sh->n && !memcmp(sh->out + sh->n - len, text, len);
 }
 
-/* Writes text; never more in all than the name has. */
+/* Writes text. The output never gets longer than the name. */
 static void short_put(struct shortening *sh, const char *text, size_t len)
 {
 	lower_to(len, sh->room - sh->n);
@@ -76,7 +77,7 @@ static void short_puts(struct shortening *sh, const char *text)
  * or spaces; 0 if there is none here. */
 static size_t short_operator(const struct shortening *sh, size_t i)
 {
-	/* a symbol stands before those it begins with */
+	/* a symbol comes before shorter ones that it begins with */
 	static const char *const symbol[] = {
 		"()",	"[]",	     "<=>",	"<<=",	     ">>=",
 		"->*",	"->",	     "<<",	">>",	     "<=",
@@ -97,8 +98,8 @@ static size_t short_operator(const struct shortening *sh, size_t i)
 	return 0;
 }
 
-/* Takes a closing bracket at i, where top is 1 + the place of the innermost
- * open one. Returns the new top. */
+/* Pairs the closing bracket at i with an open one. top is 1 + the place of the
+ * innermost open one. Returns the new top. */
 static size_t short_close(struct shortening *sh, size_t top, size_t i)
 {
 	static const char pair[] = "()<>[]{}";
@@ -152,7 +153,7 @@ static size_t short_find(const struct shortening *sh, size_t b, size_t e,
 	return e;
 }
 
-/* Copies what is between the brackets open and close, and these. */
+/* Writes the brackets at open and close, and the types between them. */
 static void short_inside(struct shortening *sh, size_t open, size_t close)
 {
 	short_put(sh, &sh->s[open], 1);
@@ -185,18 +186,18 @@ static size_t short_after(const struct shortening *sh, size_t i)
 	return short_at(sh, i, " requires ") ? sh->len : i;
 }
 
-/* Returns whether what follows at i can follow the parameters of a function:
- * the end, what is inside of it, or a mark of the linker. */
+/* Returns whether the text at i can follow the parameters of a function: the
+ * end, the name of something inside of it, or a mark of the linker. */
 static bool short_may_follow(const struct shortening *sh, size_t i, size_t e)
 {
 	return i >= e || short_at(sh, i, "::") || sh->s[i] == '@';
 }
 
-/* An argument that is the template's default: this template of the first
- * argument, or of anything. */
+/* Default arguments of templates: the template `name` with the first argument
+ * or, if any is set, with anything. */
 static const struct {
 	const char *name;
-	const char *of; /* only as an argument of this; NULL: of all */
+	const char *of; /* only as an argument of this template; NULL: of any */
 	bool any;
 } defaults[] = {
 	{ "std::allocator<", NULL, true },
@@ -312,8 +313,8 @@ static void short_args(struct shortening *sh, size_t open, size_t close)
 	short_puts(sh, ">");
 }
 
-/* Writes what "<T as Trait>", "<T>" or "<impl Trait for T>" at the beginning of
- * a path stands for. */
+/* Writes T for "<T as Trait>", "<T>" or "<impl Trait for T>" at the beginning
+ * of a path. */
 static void short_self(struct shortening *sh, size_t open, size_t close)
 {
 	size_t b = open + 1;
@@ -336,7 +337,7 @@ static void short_self(struct shortening *sh, size_t open, size_t close)
 	sh->depth--;
 }
 
-/* Writes what is in angle brackets. Returns the place after it. */
+/* Writes the angle brackets at open and close. Returns the place after them. */
 static size_t short_angle(struct shortening *sh, size_t open, size_t close)
 {
 	bool path = short_at(sh, close + 1, "::") &&
@@ -415,7 +416,6 @@ static size_t short_step(struct shortening *sh, size_t i, size_t e)
 						     : close + 1;
 	}
 	if (close && sh->s[i] == '[') {
-		/* Writes what is in square brackets. */
 		size_t n = sh->n;
 
 		if (short_at(sh, i, "[abi:") && !(sh->keep & SHORT_KEEP_CLONE))
@@ -431,7 +431,6 @@ static size_t short_step(struct shortening *sh, size_t i, size_t e)
 		return close + 1;
 	}
 	if (close) {
-		/* Writes what is in round brackets. */
 		size_t behind = short_after(sh, close);
 
 		if (short_at(sh, i, "(anonymous namespace)")) {
@@ -482,8 +481,8 @@ static size_t short_converted(const struct shortening *sh, size_t i, size_t e)
 	return e;
 }
 
-/* Returns whether the function's parameters open at i, and its name was written
- * from `name` on. */
+/* Returns whether the parameters of the function open at i. Its name was
+ * written from `name` on. */
 static bool short_is_params(const struct shortening *sh, size_t i, size_t e,
 			    size_t name)
 {
@@ -510,9 +509,9 @@ static size_t short_params(struct shortening *sh, size_t i, size_t e)
 	return behind;
 }
 
-/* Returns whether the name of a function is inside the brackets at i, and
- * writes it: "void (*f(int))(char)" is an f that returns a pointer to a
- * function. */
+/* If the name of a function is inside the brackets at i, writes it in place of
+ * all that was written from start on, and returns true: "void (*f(int))(char)"
+ * is an f that returns a pointer to a function. */
 static bool short_returns_function(struct shortening *sh, size_t i, size_t e,
 				   size_t start)
 {
@@ -535,15 +534,15 @@ static bool short_returns_function(struct shortening *sh, size_t i, size_t e,
 	return true;
 }
 
-/* The words of a function, as they are written. */
+/* The words of a function, by their places in the output. */
 struct short_words {
 	size_t start; /* of the first one that may be left out */
 	size_t name;  /* of the last one */
 	bool params;  /* the last one had parameters */
 };
 
-/* Takes the space at i. Returns the place after it, or after a conversion
- * operator whose type it begins. */
+/* Writes the space at i, and a conversion operator's type or an operator's
+ * arguments after it. Returns the place after what was written. */
 static size_t short_space(struct shortening *sh, size_t i, size_t e,
 			  struct short_words *w)
 {
@@ -579,8 +578,8 @@ static size_t short_space(struct shortening *sh, size_t i, size_t e,
 	return i + 1;
 }
 
-/* Writes the function between b and e without what it returns, and without
- * parameters. */
+/* Writes the function between b and e without its return type, and without
+ * parameters unless they are kept. */
 static void short_entity(struct shortening *sh, size_t b, size_t e)
 {
 	struct short_words w = { .start = sh->n, .name = sh->n };
@@ -613,7 +612,7 @@ const char *short_name_script(const char *name, size_t *len)
 	return *len ? name : NULL;
 }
 
-/* A file has a dot or a slash, which the one word of "bar (int)" has not. */
+/* A file has a dot or a slash, and the parameters of "bar (int)" have not. */
 size_t short_name_base(const char *name)
 {
 	size_t len = strlen(name);
@@ -696,7 +695,7 @@ void short_name(const char *name, unsigned int keep, char *buf)
 	size_t base = short_name_base(name);
 	const size_t sep = strlen(FOLDED_NAMES);
 
-	/* of functions that are one code, each */
+	/* each name of functions that have one code */
 	for (const char *at; (at = memmem(name, base, FOLDED_NAMES, sep));) {
 		short_name_of(name, (size_t)(at - name), keep, buf);
 		buf = stpcpy(buf + strlen(buf), FOLDED_NAMES);
@@ -707,7 +706,7 @@ void short_name(const char *name, unsigned int keep, char *buf)
 	memcpy(buf + strlen(buf), name + base, strlen(name + base) + 1);
 }
 
-/* What is kept of names that are equal with less. */
+/* What is kept of a name, by level, while others are equal to it. */
 static const unsigned int shown_keep[] = {
 	0,
 	SHORT_KEEP_CLONE,
@@ -719,13 +718,13 @@ static const unsigned int shown_keep[] = {
 };
 
 #define SHOWN_FULL ARRAY_SIZE(shown_keep)
-/* A name that got longer may be equal to one that was alone. Names that were
- * made up to do this again and again are shown in full. */
+/* A name that got longer may be equal to another that was unique. Names that
+ * were made up to repeat this without end are shown in full. */
 #define SHOWN_ROUNDS (2 * SHOWN_FULL)
 
 struct shown_names {
 	struct intern names;
-	const char **shown; /* by id, of n; NULL: the name */
+	const char **shown; /* by id in names; NULL: the full name */
 	size_t n;
 };
 
@@ -735,6 +734,8 @@ struct shown_name {
 	uint32_t same; /* names of one text have one number */
 };
 
+/* Sets the level and the text of a name; a shorter text is added to the
+ * arena. */
 static void shown_take_level(struct shown_name *s, size_t level,
 			     struct arena *text)
 {
@@ -749,8 +750,8 @@ static void shown_take_level(struct shown_name *s, size_t level,
 	free(buf);
 }
 
-/* Finds names that are shown alike. Returns whether there are any; count[] has
- * room for all, and gets how many have one number. */
+/* Numbers the texts, and stores in count[] how many names have each number.
+ * Returns whether any are equal. count[] has room for n. */
 static bool shown_count(struct shown_name *s, size_t n, uint32_t *count)
 {
 	struct intern texts = { 0 };

@@ -1,9 +1,9 @@
 /* short_name.h - the short form of the name of a function, for people.
  *
- * A pure function of the name, so that one function has one short name in every
- * recording of it. Several functions may share a short name (overloads,
- * instances of a template): who shows them side by side asks for more of it
- * with enum short_keep, and last for the full name. */
+ * It depends on the name alone, so that a function has one short name in every
+ * recording. Several functions may share a short name (overloads, instances of
+ * a template): output that shows them together keeps more of their names by
+ * enum short_keep, or shows the full names. */
 #pragma once
 #include <stddef.h>
 
@@ -19,8 +19,9 @@ enum short_keep {
 /* Returns the length of a name without what homonyms_name() adds to it. */
 size_t short_name_base(const char *name);
 
-/* Returns what V8 calls the function, without tier and place, and *len; NULL if
- * the name is none of V8's, or of a function without a name. */
+/* Returns where the function's own name begins in a name of V8's, after the
+ * tier, and its length in *len; NULL if V8 did not make the name, or the
+ * function has none. */
 const char *short_name_script(const char *name, size_t *len);
 
 /* Longer lists of template arguments are "<...>". */
@@ -52,14 +53,15 @@ struct name_opts;
 struct shown_names;
 struct store;
 
-/* The names that are read together. */
+/* Names that are shown in one output. */
 struct shown_names *shown_names_new(void);
 void shown_names_free(struct shown_names *s);
-/* Copies a name; NULL is none. */
+/* Adds a copy of a name; NULL is ignored. */
 void shown_names_add(struct shown_names *s, const char *name);
-/* Adds all functions of a database, inlined ones too: a name is not to be
- * shorter where the output lacks another one. Nothing if suffixes are
- * folded, which makes names of its own. Returns 0, or -1 and *err. */
+/* Adds all functions of a database, inlined ones too, so that a name is not
+ * shorter because the output lacks another. Adds nothing if names are shown in
+ * full, or without suffixes, which makes names of its own. Returns 0, or -1 and
+ * *err. */
 int shown_names_read(struct shown_names *s, const struct name_opts *o,
 		     struct store *db, struct err *err);
 /* Finds the short forms of all names that were added, in memory of `text`.
@@ -68,6 +70,6 @@ int shown_names_read(struct shown_names *s, const struct name_opts *o,
  * shown alike. If full names are wanted, names stay as they are. */
 void shown_names_make(struct shown_names *s, const struct name_opts *o,
 		      struct arena *text);
-/* Returns what is shown of a name, in the arena's memory: `name` itself if it
- * was not added, is as short as it gets, or is NULL. */
+/* Returns what is shown for a name, in memory of the arena, or `name` itself if
+ * it was not added, is as short as it gets, or is NULL. */
 const char *shown_names_get(struct shown_names *s, const char *name);

@@ -14,6 +14,7 @@
 #define PATH_MAX_TEXT 4096
 #define TAB 8
 
+/* A path that was asked for, and what its file was compared with. */
 struct source_entry {
 	struct source_file f;
 	uint8_t md5[MD5_SIZE];
@@ -62,8 +63,6 @@ void sources_free(struct sources *s)
 	free(s);
 }
 
-/* ---- paths */
-
 /* Returns whether a file of this name may be shown: a hostile program could
  * name any file as its source. */
 static bool source_is_source(const char *path)
@@ -109,9 +108,7 @@ static bool source_plain_path(const char *path, char out[PATH_MAX_TEXT])
 	return len > 0;
 }
 
-/* ---- one file */
-
-/* Stores the lines of a file without tabs, as far as they are shown. */
+/* Stores the lines of a file with tabs as spaces, cut to LINE_MAX_TEXT. */
 static void source_split(struct sources *s, struct source_file *f,
 			 const char *text, size_t len)
 {
@@ -147,7 +144,7 @@ static void source_split(struct sources *s, struct source_file *f,
 }
 
 /* Returns why the file is believed to be the one that was compiled, or NULL and
- * *why it is not. */
+ * *why it is not. given: it is in a folder that the user named. */
 static const char *source_judge(const struct sources *s,
 				const struct source_proof *p, int64_t written,
 				bool given, const char *text, size_t len,
@@ -193,8 +190,8 @@ static bool source_has(const char *line, const char *name)
 	return false;
 }
 
-/* Returns whether more functions are elsewhere in the file than where they are
- * declared. What a macro declares is nowhere. */
+/* Returns whether more functions are only elsewhere in the file than at the
+ * line that declares them. Names that macros make are at no line. */
 static bool source_is_moved(const struct source_file *f,
 			    const struct source_proof *p)
 {
@@ -214,8 +211,8 @@ static bool source_is_moved(const struct source_file *f,
 	return moved > there;
 }
 
-/* Reads a file if it is the one. Returns whether it is; else f->how is why not,
- * if there is a file. */
+/* Reads a file and, if it is the one that was compiled, stores its lines.
+ * Returns whether it is; else f->how is the reason, if the file can be read. */
 static bool source_try(struct sources *s, struct source_file *f,
 		       const char *path, bool given,
 		       const struct source_proof *p)
@@ -249,8 +246,9 @@ static bool source_try(struct sources *s, struct source_file *f,
 	return f->found;
 }
 
-/* Looks below each folder for the whole path, then for shorter ends of it: the
- * folder may be that of the project, or any within. */
+/* Reads the file below each folder by its whole path, then by shorter ends of
+ * it, as the folder may be that of the project, or any within; then the path
+ * itself, if it is absolute. */
 static void source_find(struct sources *s, struct source_file *f,
 			const struct source_proof *p)
 {

@@ -5,17 +5,18 @@
  * read, and a line is shown only if its file is the one that was compiled:
  *
  * - its MD5 is the one in the debug information (DWARF 5 by clang, rustc);
- * - or there is none to compare with, and it was not written after the program,
- *   nor are its functions elsewhere than where the debug information says. This
- *   proves nothing, as checkouts and copies set times back, and the command
- * says so;
- * - or it was, but the user named its folder. Then the command says that.
+ * - or none is recorded, the file was not written after the program, and its
+ *   functions are where the debug information says. This proves nothing, as
+ *   checkouts and copies set times back, and the command says so;
+ * - or the file is newer, but the user named its folder. Then the command
+ *   says that.
  *
- * What is made to be sent to others asks for more: without an MD5, only files
- * in such a folder. A program that names a file of this machine could wait for
- * its lines to come back.
+ * Output that is made to be sent to others needs more: without an MD5, only
+ * files in such a folder are shown. Otherwise whoever built the program could
+ * name any file of this machine, and be sent its lines.
  *
- * A file with fewer lines than the debug information speaks of is another. */
+ * A file with fewer lines than the debug information refers to is another
+ * file. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@
 
 struct sources;
 
-/* source_file.how where there is no such file. */
+/* source_file.how if there is no such file. */
 #define SOURCE_NOT_FOUND "not found"
 
 /* A function, and the line at which its file declares it. */
@@ -36,8 +37,8 @@ struct source_name {
 struct source_proof {
 	const uint8_t *md5; /* 16 bytes; NULL: not recorded */
 	int64_t built;	    /* when the program was written, s; 0: not known */
-	uint32_t last;	    /* the largest line that is wanted */
-	/* what it declares, as far as is known; borrowed during the call */
+	uint32_t last;	    /* the largest line that the caller wants */
+	/* functions that it declares, as far as known; borrowed for the call */
 	const struct source_name *declared;
 	size_t n_declared;
 };
@@ -51,13 +52,14 @@ struct source_file {
 	size_t n_line;
 };
 
-/* Files are looked for below the n folders `dir` too, by the end of their path;
- * borrowed until sources_free(). shared: the lines go to others. */
+/* Returns an object for sources_free(). Files are also looked for below the n
+ * folders `dir`, by the ends of their paths; dir is borrowed until
+ * sources_free(). shared: the lines are for output that is sent to others. */
 struct sources *sources_new(const char *const *dir, size_t n, bool shared);
 void sources_free(struct sources *s);
-/* Finds the file of a path, which is read once for each MD5 or, without one,
- * time of a program; p->last may grow from call to call. Never returns
- * NULL. */
+/* Returns the file of a path, never NULL; valid until sources_free(). It is
+ * read once for each MD5 or, without one, for each p->built; p->last may grow
+ * from call to call. */
 const struct source_file *sources_get(struct sources *s, const char *path,
 				      const struct source_proof *p);
 /* Returns the text of a line, counted from 1; NULL: not known. */

@@ -29,7 +29,7 @@ static const struct {
 	{ ".func..", NULL, OF_BUILD },
 	{ ".gowrap", NULL, OF_BUILD },
 	{ ".deferwrap", NULL, OF_BUILD },
-	/* Java: before JDK 15 with another one after a slash */
+	/* Java: before JDK 15 with another number after a slash */
 	{ "Lambda$", NULL, OF_RUN },
 	{ "Lambda$/", NULL, OF_RUN },
 	{ "LambdaForm$MH/", NULL, OF_RUN },
@@ -44,8 +44,9 @@ static const struct {
 	{ "TRACE_", NULL, OF_RUN },	   /* LuaJIT */
 };
 
-/* Returns whether a numbered name is none of Go's, or of a closure, which is in
- * a function of a package: "main.f.func1", not "main.func1". */
+/* Returns whether a number after this text is generated: unless Go made the
+ * name, or only for a closure, which is in a function of a package:
+ * "main.f.func1", not "main.func1". */
 static bool suffix_is_go(const char *out, size_t n, const char *text)
 {
 	return *text != '.' || (n && memchr(out, '.', n));
@@ -63,14 +64,14 @@ const char *suffix_tier(const char *name)
 	return mark < ARRAY_SIZE(tier) ? tier[mark] : NULL;
 }
 
-/* Returns how many bytes at s are to be left out, where `out` is what is kept
- * of the name so far, of n bytes. */
+/* Returns how many bytes at s are to be left out. `out` has the n bytes of the
+ * name that are kept so far. */
 static size_t suffix_middle(const char *s, const char *out, size_t n,
 			    enum suffix_of of)
 {
 	size_t len = of ? strspn(s, digits) : 0;
 
-	/* "JS:*f a.js:1:2": the tier, of which each run has another share */
+	/* "JS:*f a.js:1:2": the tier, which differs from run to run */
 	if (of && n == 3 && s[-1] == ':' && !memcmp(out, "JS:", 3) &&
 	    suffix_tier(s - 3))
 		return 1;

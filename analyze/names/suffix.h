@@ -18,7 +18,7 @@ enum suffix_of {
 	 * Go's "f.func1.2") */
 	OF_BUILD,
 };
-/* Takes it out of a name. Never empties one. */
+/* Removes such parts from a name, in place. Never leaves it empty. */
 void suffix_remove(char *name, enum suffix_of of);
 /* Returns the tier of V8's compilers that made the code, as perf-basic-prof and
  * perf-prof have it in the name, "JS:*parse /srv/a.js:3:20"; NULL: not known.
