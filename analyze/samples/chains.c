@@ -19,10 +19,11 @@
 #define DEPTH_MAX 65536
 #define NAME_MAX_LEN 4096
 
-/* The place of a chain's lines. */
+/* Where the lines of a chain are, if they were made. */
 struct chain_text {
-	uint32_t at, n; /* in chains.text, if round is chains.round */
-	uint32_t round;
+	uint32_t at, n; /* offset and length in chains.text */
+	uint32_t round; /* that of chains when they were made; another: they are
+			 * gone */
 };
 
 struct chains {
@@ -30,13 +31,14 @@ struct chains {
 	struct known_code *code; /* with names that are safe to show */
 	const char **dso;	 /* path to show, by image */
 	struct arena arena;
-	struct table strings; /* safe copies, by the address of the original */
+	struct table strings; /* indices in string[], by the address of the
+			       * original */
 	const char **string;
 	size_t n_string, cap_string;
-	struct chain_text *chain;
+	struct chain_text *chain; /* by id */
 	char *text;
 	size_t text_len, text_cap;
-	uint32_t round;
+	uint32_t round; /* 1 + how often text was emptied */
 	uint64_t ip[DEPTH_MAX];
 };
 
@@ -189,7 +191,7 @@ static void chains_put_line(struct chains *c, const struct code_frame *f,
 	if (s->dso && !inlined) {
 		chains_put(c, " (", 2);
 		chains_put_string(c, dso);
-		/* what a text names has no offset in its file */
+		/* code that is known by symbol has no offset in a file */
 		if (s->dsoff && strcmp(dso, "[unknown]") &&
 		    kind != IMAGE_SYMBOLS && kind != IMAGE_SCRIPT) {
 			chains_put(c, "+0x", 3);
@@ -233,6 +235,7 @@ static int chains_decode(struct chains *c, int64_t id, struct err *err)
 	return n < 0 ? chains_damaged(id, err) : n;
 }
 
+/* Appends the lines of a chain to c->text. Returns 0, or -1 and *err. */
 static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *chain = &c->code->chain[id];
@@ -249,7 +252,7 @@ static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 	t->at = (uint32_t)c->text_len;
 	t->round = c->round;
 	t->n = 0;
-	/* perf prints no half that the callchain lacks. */
+	/* perf prints no half of a stack that is not in the callchain. */
 	if (chain->ended == UNWIND_HIT)
 		return 0;
 	for (int i = 0; i < n && stack; i++) {

@@ -24,6 +24,7 @@ struct chain_style {
 	bool json;    /* for chains_json() only: names are not cleaned */
 };
 
+/* Returns NULL and *err if the database is damaged. The style is copied. */
 struct chains *chains_load(struct store *db, const struct chain_style *style,
 			   struct err *err);
 /* Returns the lines of raw chain id, innermost frame first; none for id 0. The

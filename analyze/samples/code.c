@@ -35,11 +35,11 @@ static const char *code_text_or_null(struct code_loading *l,
 		       : NULL;
 }
 
-/* A row of symbol. */
+/* A row of table symbol. */
 struct code_symbol {
 	int64_t id;
 	uint64_t size;
-	const char *name, *raw_name; /* NULL: NULL */
+	const char *name, *raw_name; /* NULL: not known */
 };
 
 struct code_symbols {
@@ -87,7 +87,7 @@ enum frame_columns {
 	FRAME_COLUMNS
 };
 
-/* Adds the row of a frame. Returns false if it cannot be. */
+/* Appends a frame. Returns false if its image is out of range. */
 static bool code_take_frame(struct code_loading *l, const struct int_row *row,
 			    const struct code_symbols *symbols)
 {
@@ -119,6 +119,7 @@ static bool code_take_frame(struct code_loading *l, const struct int_row *row,
 	return true;
 }
 
+/* Appends the frames, with the parts that are wanted. Returns 0, or -1. */
 static int code_read_frames(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
@@ -182,6 +183,7 @@ static int code_read_inlined(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Fills c.wrong. Returns 0, or -1 and *err. */
 static int code_read_wrong(struct code_loading *l, struct store *db,
 			   struct err *err)
 {

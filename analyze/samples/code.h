@@ -99,10 +99,10 @@ enum code_parts {
 struct known_code *code_load(struct store *db, unsigned int parts,
 			     struct err *err);
 void code_free(struct known_code *c);
-/* Opens the rows of table stack, for rows_end(). Returns NULL and *err on
- * failure; code_next_stack() and rows_end() take NULL. */
+/* Returns the rows of table stack, for code_next_stack() and rows_end(), which
+ * accept NULL; NULL and *err on failure. */
 struct rows *code_open_stacks(struct store *db, struct err *err);
-/* Reads the next one, of which parent and frame are in range: n_frame is the
- * highest id of a frame, plus 1. Returns false at the end, or if it is damaged,
- * which rows_end() tells. */
+/* Reads the next stack; its parent and frame are in range. n_frame is the
+ * highest id of a frame, plus 1. Returns false at the end, or if the stack is
+ * damaged, which rows_end() reports. */
 bool code_next_stack(struct rows *r, size_t n_frame, struct code_stack *out);

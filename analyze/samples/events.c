@@ -58,8 +58,8 @@ void row_cursor_close(struct row_cursor *c)
 }
 
 struct events {
-	struct rows *rows;     /* or: */
-	struct event_rows all; /* in time order */
+	struct rows *rows;     /* of query print_events; NULL: see all */
+	struct event_rows all; /* all events, by id */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -135,6 +135,7 @@ void event_rows_close(struct event_rows *r)
 	rows_close(r->requests);
 }
 
+/* Fills *e from the columns that are read. */
 static void event_rows_take(const struct event_rows *r,
 			    const struct int_row *row, struct event_row *e)
 {

@@ -1,6 +1,6 @@
-/* events.h - iterates over the events of a database in time order, as a filter
- * selects; with their types, threads and names; and over rows that are read
- * along with them.
+/* events.h - iterates over the events of a database that a filter selects, in
+ * time order, with their types, threads and names; and over rows of other
+ * tables that belong to events.
  *
  * Memory is bounded by the number of names and event types. */
 #pragma once
@@ -13,19 +13,19 @@ struct filter;
 struct rows;
 struct store;
 
-/* comm, kraw, uraw and verdict are 0 if there is none. time: ns on the
- * timeline. */
+/* An event. comm, kraw, uraw and verdict are 0 if there is none. time: ns on
+ * the timeline. */
 struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
 	/* of the request: enum request_verdict, enum confidence, flags */
 	int64_t verdict, confidence, flags;
 	int64_t ip;	 /* user-mode address that a request interrupted; 0: not
-			    known */
+			  * known */
 	int64_t payload; /* payload.id; 0: none */
 	uint32_t thread; /* thread.id; 0: none */
-	bool timed, on_cpu;
-	bool weighed; /* false: the weight is not known */
+	bool timed, on_cpu; /* whether time, cpu are known */
+	bool weighed;	    /* false: the weight is not known */
 };
 
 /* One name of one thread. */
@@ -42,53 +42,56 @@ struct event_type {
 	bool sample;	  /* false: a record, such as a context switch */
 };
 
-/* Returns the id of a row as it is kept; 0: none, as of a database from
- * elsewhere it may be anything. */
+/* Returns the id of a row in 32 bits; 0: none, or out of range, as a database
+ * from elsewhere may have any value. */
 static inline uint32_t id_of_row(int64_t id)
 {
 	return id > 0 && id < INT32_MAX ? (uint32_t)id : 0;
 }
 
-/* The rows of table event as they are, by increasing ids. What is not read is
- * 0. */
+/* Rows of table event, by increasing ids. Members of struct event_row that are
+ * not read are 0. */
 struct event_rows {
 	struct rows *rows, *requests;
-	unsigned int n; /* columns */
+	unsigned int n; /* how many columns are read */
 };
 
-/* Up to which column they are read: each takes its time. */
+/* How many columns are read: each takes time. */
 enum event_rows_to {
 	EVENT_ROWS_TO_TYPE = 3,	  /* id, time, type */
-	EVENT_ROWS_TO_WEIGHT = 8, /* cpu, comm, kraw, uraw, weight */
+	EVENT_ROWS_TO_WEIGHT = 8, /* and cpu, comm, kraw, uraw, weight */
 	EVENT_ROWS_TO_THREAD = 9,
 	EVENT_ROWS_TO_PAYLOAD = 10,
 };
 
-/* .rows is NULL on failure, with *err; else rows_close() or rows_end() it. */
+/* Returns the rows, for rows_close() or rows_end(); .rows is NULL on failure,
+ * with *err. */
 struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
 				  struct err *err);
-/* The same for event_rows_ask(), which has .ip with EVENT_ROWS_TO_PAYLOAD; then
- * event_rows_close() it. */
+/* Opens table request too, for event_rows_ask(), which sets ip only with
+ * EVENT_ROWS_TO_PAYLOAD. For event_rows_close(). */
 struct event_rows event_rows_open_both(const struct store *db,
 				       enum event_rows_to to, struct err *err);
 void event_rows_close(struct event_rows *r);
-/* As rows_next_ints() and rows_seek_ints(). */
+/* Return 1 and *e, 0 if there is none, or -1 and *err, as rows_next_ints() and
+ * rows_seek_ints() do. */
 int event_rows_next(struct event_rows *r, struct event_row *e, struct err *err);
 int event_rows_seek(struct event_rows *r, int64_t id, struct event_row *e,
 		    struct err *err);
-/* Stores what the request of an event says, if it has one: which user half came
- * later, and what became of it. A join takes twice as long. Events come by
- * increasing ids. Returns 0, or -1 and *err. */
+/* If an event has a request, sets its uraw, verdict, confidence, flags and ip
+ * in *e. A join in SQL takes twice as long. To be called with increasing ids.
+ * Returns 0, or -1 and *err. */
 int event_rows_ask(struct event_rows *r, struct event_row *e, struct err *err);
 
 struct events;
 
 enum events_how {
 	EVENTS_ALL,	 /* in time order */
-	EVENTS_FEW,	 /* neither thread nor ip nor payload: they may be 0 */
+	EVENTS_FEW,	 /* the same, but thread, ip and payload may be 0 */
 	EVENTS_BY_THREAD /* by event type, then thread, then time */
 };
-/* Returns NULL and *err if the database or a filter option is refused. */
+/* Opens the events that a filter selects. Returns NULL and *err if the database
+ * cannot be read or a filter option is refused. */
 struct events *events_open(struct store *db, const struct filter *filter,
 			   enum events_how how, struct err *err);
 /* Returns 1 and *e, 0 at the end, or -1 and *err. */
@@ -102,14 +105,14 @@ const struct event_comm *events_comm(const struct events *ev, int64_t id);
 size_t events_types(const struct events *ev);
 size_t events_comms(const struct events *ev);
 
-/* Column 0 of the statement is the id of an event, in ascending order; events
- * are asked for in the order of their ids. */
+/* Rows of a statement that belong to events: its column 0 is the id of an
+ * event, in ascending order, and rows are found in the order of these ids. All
+ * zeros is empty. */
 
-/* Zero-initialised is empty: it has no row. */
 struct row_cursor {
 	struct rows *rows;
 	bool more;     /* rows is at a row, */
-	int64_t event; /* which belongs to this event */
+	int64_t event; /* and the row belongs to this event */
 };
 
 /* Opens a statement at its first row. Returns 0, or -1 and *err; close it in
@@ -119,8 +122,9 @@ int row_cursor_open(struct row_cursor *c, struct store *db, const char *sql,
 /* Returns whether this can be the name of an ev_ table: the store makes them
  * of letters, digits and '_', but a database may be from elsewhere. */
 bool row_cursor_is_table(const char *name);
-/* Like row_cursor_open() for all rows of the ev_ table of that name. pages:
- * only values of their kind are asked for, see rows_by_pages(). */
+/* Like row_cursor_open() for all rows of an ev_ table. pages: as by
+ * rows_by_pages(); values of another kind than is asked for are then 0 or
+ * "". */
 int row_cursor_open_table(struct row_cursor *c, struct store *db,
 			  const char *name, bool pages, struct err *err);
 /* Moves to the next row. Returns 0, at the end too, or -1 and *err. */

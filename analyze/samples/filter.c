@@ -35,14 +35,16 @@ const char *filter_that_passed(const struct filter *filter)
 		       : "; 'backstitch info' says what is there instead";
 }
 
+/* A condition that is being written. */
 struct text {
 	struct text_out sql;
-	struct filter_values *values;
-	bool full;			      /* there are more of them */
-	const struct filter_dialect *dialect; /* NULL: ours */
+	struct filter_values *values;	      /* NULL: written for a server */
+	bool full;			      /* values has no room for more */
+	const struct filter_dialect *dialect; /* NULL: for our own database */
 };
 
-/* Parses a decimal number at *p, at most 2^31 - 1. */
+/* Parses a decimal number at *p, at most 2^31 - 1, and moves *p after it.
+ * Returns 0, or -1 if there is none. */
 static int filter_parse_number(const char **p, int64_t *out)
 {
 	int64_t v = 0;
@@ -91,7 +93,8 @@ static int filter_put_numbers(struct text *t, const char *column,
 		       column, list);
 }
 
-/* Writes a pattern as an expression of RE2, which has the same sets in [ ]. */
+/* Returns a pattern as an expression of RE2, which has the same sets in [ ];
+ * the caller frees it. */
 static char *filter_expression(const char *pattern)
 {
 	char *out = mem_new(2 * strlen(pattern) + 16, 1);
@@ -111,6 +114,7 @@ static char *filter_expression(const char *pattern)
 	return out;
 }
 
+/* Adds the condition that a column is a name, or matches it with * and ?. */
 static void filter_put_name(struct text *t, const char *sep, const char *column,
 			    const char *name, size_t len)
 {
@@ -163,6 +167,7 @@ static size_t filter_name_len(const char *list)
 	return n;
 }
 
+/* Adds the condition that a column is a name of a list. */
 static void put_names(struct text *t, const char *column, const char *list)
 {
 	const char *sep = " AND (";
@@ -177,7 +182,7 @@ static void put_names(struct text *t, const char *column, const char *list)
 	text_out_add(&t->sql, ")");
 }
 
-/* The list may be one name with commas. */
+/* Adds the condition of --event. Its list may be one name with commas. */
 static void filter_put_events(struct text *t, const char *list)
 {
 	if (!list[filter_name_len(list)]) {
@@ -186,7 +191,7 @@ static void filter_put_events(struct text *t, const char *list)
 	}
 	filter_put_name(t, " AND (", "event", list, strlen(list));
 	if (t->dialect) {
-		/* a name with commas is not a list of names that exist */
+		/* no event has a part of a name with commas as its name */
 		text_out_add(&t->sql, " OR 1");
 		put_names(t, "event", list);
 		text_out_add(&t->sql, ")");
@@ -200,8 +205,8 @@ static void filter_put_events(struct text *t, const char *list)
 	text_out_add(&t->sql, ")");
 }
 
-/* Parses "12.5%" as millionths, which are cut: all decimals count for what is
- * more than the whole. */
+/* Parses "12.5%" as millionths, truncated. Returns 0, or -1 if it is malformed
+ * or, by all of its decimals, more than the whole. */
 static int filter_parse_share(const char **p, int64_t *out)
 {
 	int64_t v;
@@ -213,7 +218,7 @@ static int filter_parse_share(const char **p, int64_t *out)
 	return 0;
 }
 
-/* A time: `to` is not in it. */
+/* A span of time, ns; `to` is not in it. */
 struct filter_span {
 	int64_t from, to;
 };
@@ -228,7 +233,8 @@ static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
 				  MILLION));
 }
 
-/* Reads "10%-20%". Returns 0, 1 if it is malformed, or -1 and *err. */
+/* Reads "10%-20%" of the time of a database. Returns 0, 1 if it is malformed,
+ * or -1 and *err. */
 static int filter_read_share(struct store *db, const char *list,
 			     struct filter_span *s, struct err *err)
 {
@@ -254,8 +260,7 @@ static int filter_read_share(struct store *db, const char *list,
 	return 0;
 }
 
-/* Reads "12.5,13", ",13", "12.5,", "12.5". Returns 0, or 1 if it is malformed.
- */
+/* Reads "12.5,13", ",13", "12.5,", "12.5". Returns 1 if it is malformed. */
 static int filter_read_seconds(const char *list, struct filter_span *s)
 {
 	const char *p = list;
@@ -310,6 +315,7 @@ static int filter_read_wall(struct store *db, const char *list,
 	return 0;
 }
 
+/* Reads --time in any of its forms. Returns 0, or -1 and *err. */
 static int filter_read_time(const struct filter *filter, struct store *db,
 			    struct filter_span *s, struct err *err)
 {
@@ -393,8 +399,7 @@ struct rows *filter_cgroups(struct store *db, struct err *err)
 	return r;
 }
 
-/* The names of a database that an option may choose from; query NULL:
- * filter_cgroups(). */
+/* Where the names are that an option may list; query NULL: filter_cgroups(). */
 struct choice {
 	const char *what, *query;
 };
@@ -442,6 +447,8 @@ int filter_end_apart(const struct filter_apart *apart, struct err *err)
 	return 0;
 }
 
+/* Checks that each list has a name of the database, or, with filter->apart,
+ * notes it. Returns 0, or -1 and *err. */
 static int filter_check(const struct filter *filter, struct store *db,
 			struct err *err)
 {
@@ -476,7 +483,8 @@ static int filter_check(const struct filter *filter, struct store *db,
 	return 0;
 }
 
-/* Writes the condition. Returns 0, or -1 and *err. */
+/* Writes the condition of all options but expr and state. Returns 0, or -1 and
+ * *err. */
 static int filter_put_all(const struct filter *filter, struct text *t,
 			  struct store *db, struct err *err)
 {
@@ -576,7 +584,7 @@ int filter_window(const struct filter *filter, struct store *db, int64_t *from,
 	struct filter_values values;
 	char sql[FILTER_TEXT];
 
-	/* which checks all options, and that their names exist */
+	/* filter_sql() checks all options, and that their names exist */
 	if (filter_sql(filter, db, sql, &values, err) ||
 	    (filter->time && filter_read_time(filter, db, &s, err)))
 		return -1;

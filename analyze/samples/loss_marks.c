@@ -1,6 +1,5 @@
-/* loss_marks.c - the losses of a database in time order; and what was lost
- * and which stacks are missing, when and on which CPU, as a struct
- * loss_marks. */
+/* loss_marks.c - the losses of a database in time order; and marks and bands of
+ * losses and missing stacks, by time and CPU. */
 #include "analyze/samples/loss_marks.h"
 
 #include "analyze/samples/filter.h"
@@ -15,7 +14,7 @@ struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 				 struct err *err)
 {
 	struct loss_rows *l = mem_new(1, sizeof(*l));
-	/* a loss is of no thread and no event */
+	/* a loss belongs to no thread and no event */
 	const struct filter of_losses = { .time = filter->time,
 					  .cpu = filter->cpu,
 					  .apart = filter->apart };
@@ -58,7 +57,7 @@ unsigned int loss_buffer_megabytes(const char *cmdline)
 	unsigned int found = 0;
 
 	for (const char *s = cmdline; (s = strstr(s, " -")) && s != end; s++) {
-		uint64_t n = 0, unit = 4096; /* a number alone is of pages */
+		uint64_t n = 0, unit = 4096; /* a number alone counts pages */
 		const char *p = s + 2;
 
 		if (*p == 'm')
@@ -213,6 +212,7 @@ void loss_marks_release(struct loss_marks *tl)
 	free_all(tl->mark, tl->band);
 }
 
+/* Returns the column of a time. */
 static uint32_t loss_marks_column(const struct loss_marks *tl, int64_t time)
 {
 	uint64_t span = (uint64_t)tl->t1 - (uint64_t)tl->t0;
@@ -231,8 +231,6 @@ static int loss_marks_compare_places(const struct loss_place *x,
 {
 	return COMPARE_FIELDS(capture, cpu, kind);
 }
-
-/* ---- marks */
 
 static bool loss_marks_same_column(const struct loss_mark *a,
 				   const struct loss_mark *b)
@@ -267,8 +265,6 @@ void loss_mark(struct loss_marks *tl, const struct loss_mark *m)
 COMPARE_BY(loss_marks_compare_marks, struct loss_mark, at.capture, at.cpu,
 	   at.kind, column, t0);
 
-/* ---- bands */
-
 void loss_band(struct loss_marks *tl, const struct loss_band *b)
 {
 	struct loss_band *added = mem_add(tl->band, tl->n_band, tl->cap_band);
@@ -284,6 +280,8 @@ void loss_band(struct loss_marks *tl, const struct loss_band *b)
 COMPARE_BY(loss_marks_compare_bands, struct loss_band, at.capture, at.cpu,
 	   at.kind, t0, t1, n);
 
+/* Sorts marks and bands. Merges marks of one column, and bands that overlap or
+ * are within one column. */
 void loss_marks_finish(struct loss_marks *tl)
 {
 	size_t n = 0;
@@ -316,8 +314,6 @@ void loss_marks_finish(struct loss_marks *tl)
 	tl->n_band = n;
 }
 
-/* ---- rows of the database */
-
 static bool loss_marks_is_null(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_NULL;
@@ -336,8 +332,8 @@ static struct loss_place loss_place(const struct rows *r, int kind)
 	};
 }
 
-/* Takes a row of loss_marks_requests, or of loss_marks_chains or _findings,
- * which begin with the same three columns. */
+/* Adds the mark of a row of timeline_requests, _chains or _findings, which
+ * begin with the same three columns. */
 static void loss_marks_take_mark(struct loss_marks *tl, const struct rows *r,
 				 int kind)
 {
@@ -391,8 +387,8 @@ static void loss_marks_take_finding(struct loss_marks *tl, const struct rows *r)
 	loss_marks_take_mark(tl, r, MARK_FINDING);
 }
 
-/* Takes a row of loss_marks_losses or _gaps, which begin with the same five
- * columns. A time that is not known stands for the edge. */
+/* Adds the band of a row of timeline_losses or _gaps, which begin with the same
+ * five columns. A time that is not known is the edge of the database. */
 static void loss_marks_take_band(struct loss_marks *tl, const struct rows *r,
 				 int kind)
 {

@@ -1,10 +1,10 @@
-/* loss_marks.h - the losses of a database; and what was lost and which stacks
- * are missing, when and on which CPU, as the page shows it.
+/* loss_marks.h - the losses of a database; and marks and bands of losses and
+ * missing stacks, by time and CPU, as the page shows them.
  *
  * A capture of hours has more marks than the page has pixels: those of one
  * kind, capture and CPU that share one of LOSS_COLUMNS columns are one mark
  * with a count, and bands that overlap or are narrower than a column are one
- * band. No number gets lost by that. */
+ * band. Their numbers are added up, so none is lost. */
 #pragma once
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@
 struct err;
 struct store;
 
-#define LOSS_COLUMNS 1000 /* of the whole time */
+#define LOSS_COLUMNS 1000 /* columns of the whole time */
 
 /* Marks: things that happen at one time. The page's scripts know the order of
  * both lists. */
@@ -60,7 +60,7 @@ struct loss_mark {
 	struct loss_place at;
 	uint32_t column;
 	uint64_t n;
-	int64_t t0, t1; /* first and last */
+	int64_t t0, t1; /* ns of the first and last */
 };
 
 struct loss_band {
@@ -71,7 +71,7 @@ struct loss_band {
 };
 
 struct loss_marks {
-	int64_t t0, t1; /* the whole time */
+	int64_t t0, t1; /* ns, of the whole database */
 	struct loss_mark *mark;
 	size_t n_mark, cap_mark;
 	struct loss_band *band;
@@ -115,34 +115,36 @@ struct loss_row {
 	bool has_from, has_to; /* whether from, to are known */
 };
 
-/* They are ordered by their end; those without one come last. */
+/* Losses, ordered by their end; those without one come last. */
 struct loss_rows {
 	struct loss_row *row;
 	size_t n, cap;
 	struct arena text;
 };
 
-/* Returns NULL and *err if the database or a filter option is refused. */
+/* Loads the losses that the filter selects. Returns NULL and *err if the
+ * database cannot be read or a filter option is refused. */
 struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 				 struct err *err);
 void loss_rows_free(struct loss_rows *l);
 
-/* Returns how many megabytes of buffers for each CPU a command line of perf
- * asks for by -m, rounded up; 0: it does not. */
+/* Returns the megabytes of buffer for each CPU that a command line of perf sets
+ * by -m, rounded up; 0: it has no -m. */
 unsigned int loss_buffer_megabytes(const char *cmdline);
-/* Returns how many megabytes to ask for where so many, of these, were too few;
- * 0: more would not help. */
+/* Returns how many megabytes to record with if `had` megabytes were too few; 0:
+ * more would not help. */
 unsigned int loss_larger_megabytes(unsigned int had);
-/* Returns what to record in place of a capture of this format that lost
- * records: "larger buffers: ...". had: loss_buffer_megabytes(); record: it is
- * one that record --waits made. */
+/* Returns advice on how to repeat a capture of this format that lost records:
+ * "larger buffers: ...". had: loss_buffer_megabytes(); record: the capture was
+ * made by record --waits. */
 const char *loss_larger_buffers(const char *format, unsigned int had,
 				bool record);
-/* The same where records are missing that no recorder counted; NULL: nothing is
- * known to help. */
+/* Returns advice for a capture that lacks records which its recorder did not
+ * count as lost; NULL: nothing is known to help. */
 const char *loss_own_ring(const char *format);
 
 /* Counts the lost records of the whole database, whatever the filters select.
- * *unknown: and more, their number is not known. Returns 0, or -1 and *err. */
+ * *unknown: there are more, whose number is not known. Returns 0, or -1 and
+ * *err. */
 int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown,
 		  struct err *err);

@@ -16,11 +16,10 @@
 #include "stitch/source.h"
 #include "stitch/text/safe_text.h"
 
-/* ---- raw payloads, read along with the events
- *
- * Events are asked for in the order of their ids. An event has either a new
- * payload, the next one of the table, or one that it shares with an event
- * shortly before it, which is kept here; others are looked up. */
+/* Raw payloads are read along with the events, in the order of event ids. An
+ * event has either a new payload, the next one of the table, or one that it
+ * shares with an event shortly before it, which is kept here; others are looked
+ * up. */
 
 /* All zeros: not yet opened. */
 struct payload_raws {
@@ -28,12 +27,12 @@ struct payload_raws {
 	int64_t last;	   /* id of the one read last */
 	bool ended;
 	struct rows *one;		   /* a payload by its id */
-	struct kept_payload *kept, *again; /* new ones; looked up ones */
+	struct kept_payload *kept, *again; /* read in order; looked up */
 };
 
-/* A payload that is read again is one of the last few thousand, or one that is
- * read again and again; there is room for KEPT of either. Those that are shared
- * are not longer (schema/write/fact_rows.c). */
+/* Payloads that are read again are among the last few thousand, or are read
+ * many times; there is room for KEPT of either. Those that events share are not
+ * longer than KEPT_BYTES (schema/write/fact_rows.c). */
 #define KEPT 16384
 #define KEPT_BYTES 120
 
@@ -43,6 +42,7 @@ struct kept_payload {
 	char data[KEPT_BYTES];
 };
 
+/* Keeps a copy of a payload, if it is short enough. */
 static void payload_raws_keep(struct kept_payload *kept, int64_t id,
 			      const struct value *v)
 {
@@ -91,8 +91,7 @@ static int payload_raws_read_on(struct payload_raws *raws, int64_t id,
 }
 
 /* Stores the bytes of a payload in *v, valid until the next call; v->kind is
- * not VALUE_BLOB if the database does not have them. Returns 0, or -1 and *err.
- */
+ * not VALUE_BLOB if the database lacks them. Returns 0, or -1 and *err. */
 static int payload_raws_read(struct payload_raws *raws, struct store *db,
 			     int64_t id, struct value *v, struct err *err)
 {
@@ -113,8 +112,8 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 		   payload_raws_find(raws->again, id, v)) {
 		return 0;
 	}
-	/* A statement of its own for each payload: with the lock that SQLite
-	 * has for raws->next, 0.6 us. */
+	/* Reads it by a statement of its own, which takes 0.6 us with the lock
+	 * that SQLite has for raws->next. */
 	const struct value key = { .kind = VALUE_INT, .num = id };
 	int ret;
 
@@ -135,7 +134,7 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 }
 
 #define TEXT_FIRST 4096
-#define TEXT_MOST ((size_t)64 << 20) /* no line of a real payload has more */
+#define TEXT_MOST ((size_t)64 << 20) /* more than a real line */
 #define MEMOS 8192
 #define MEMO_TEXT 160
 
@@ -147,14 +146,15 @@ struct payload_rows {
 
 struct type_payload {
 	struct payload *payload; /* NULL: no format */
-	size_t cursor;		 /* index + 1; 0: no table */
-	size_t *column;		 /* of each field in the table; 0: none */
-	struct field_def *text;	 /* of a capture that is text: see below */
+	size_t cursor;	/* 1 + index in payloads.cursor; 0: no ev_ table */
+	size_t *column; /* of a text capture, see payloads_open() */
+	struct field_def
+		*text; /* of a capture that is text, see payloads_open() */
 	size_t n_text;
 };
 
 /* The text of a payload that was printed before: system calls of a loop share
- * one, and to follow the format takes ten times as long as to find it here. */
+ * one, and following its format takes ten times as long as finding it here. */
 struct payload_memo {
 	int64_t type, id; /* of the payload; 0: none */
 	size_t len;
@@ -190,6 +190,7 @@ struct payloads {
 	size_t cap_raw, cap_text;
 };
 
+/* Finds the column of each field in the type's ev_ table. */
 static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 {
 	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
@@ -223,8 +224,8 @@ struct payload *payloads_of_row(const struct rows *r)
 	return *format ? payload_new(format, &on) : NULL;
 }
 
-/* Only a few formats name functions: that is when this is read. What cannot be
- * read has no names. */
+/* Reads the functions of the kernel, which only a few formats name, when they
+ * are needed. If that fails, functions have no names. */
 static void payloads_read_symbols(struct payloads *ps)
 {
 	struct rows *r = rows_of(ps->db, "payload_symbols", NULL);
@@ -255,7 +256,8 @@ static void payloads_read_symbols(struct payloads *ps)
 	rows_close(r);
 }
 
-/* Where two captures have other functions at an address, it has no name. */
+/* Finds the function at an address. Returns false if none is known, or if two
+ * captures have different ones there. */
 static bool payloads_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 {
 	struct payloads *ps = of;
@@ -311,9 +313,9 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 		if (t.cursor)
 			payloads_find_columns(ps, &t);
 		if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT)) {
-			/* A capture that is text has a format for its lines as
-			 * a whole. What the reader found in them is in columns,
-			 * and is text. */
+			/* A capture that is text has one format for a whole
+			 * line. The fields that the reader found in lines are
+			 * in columns, as text. */
 			const struct rows *c = ps->cursor[t.cursor - 1].c.rows;
 
 			t.n_text = rows_columns(c) - 1;
@@ -356,7 +358,8 @@ void payloads_close(struct payloads *ps)
 	free(ps);
 }
 
-/* Formats a stack like the kernel, but in one line: " => f+0x1 => g+0x2". */
+/* Formats a stack like the kernel, but in one line: " => f+0x1 => g+0x2".
+ * Returns 0, or -1 and *err. */
 static int payloads_stack_text(struct payloads *ps, int64_t chain,
 			       struct field *f, struct err *err)
 {

@@ -18,7 +18,7 @@ struct notes {
 	struct text_out line;
 };
 
-/* Appends ", WHAT TEXT" if there is a text. */
+/* Appends `what`, and the text made printable, unless that is empty. */
 static void add_text(struct notes *n, const char *what, const char *text)
 {
 	char clean[1024];
@@ -154,7 +154,7 @@ int recorder_put_events(struct store *db, const char *const *event, size_t n,
 
 	if (row < 0)
 		return -1;
-	/* its tracers have no events that can be asked for */
+	/* ftrace's function tracers have no events to enable */
 	if (n && !strncmp(event[0], "ftrace:funcgraph", 16)) {
 		text_out_add(out, "trace-cmd record -p function_graph");
 		return 0;

@@ -11,12 +11,13 @@ struct text_out;
 enum recorder_lack {
 	LACKS_STACKS,
 	LACKS_SWITCHES,
-	LACKS_WAKES, /* and switches */
+	LACKS_WAKES, /* wakes, and switches */
 	RECORDER_LACKS
 };
 
-/* Returns the command, as text that stays; perf's where captures of several
- * recorders are together. NULL and *err: the database cannot be read. */
+/* Returns the command that records what is lacking, as constant text; perf's if
+ * the captures are of several recorders. NULL and *err: the database cannot be
+ * read. */
 const char *recorder_cure(struct store *db, enum recorder_lack lack,
 			  struct err *err);
 /* Writes the command that records these events, named as perf names them.
@@ -30,6 +31,6 @@ struct store;
 /* line: without a newline, safe to print, valid during the call. */
 typedef void note_fn(void *arg, const char *line);
 
-/* Calls fn for each note. They are about the whole database, whatever the
+/* Calls fn for each note. Notes are about the whole database, whatever the
  * filter options select. Returns 0, or -1 and *err. */
 int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err);

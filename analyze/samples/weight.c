@@ -135,8 +135,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Opens the rows that the filters let through, or, to try the expressions,
- * none. t NULL: without fields. */
+/* Opens the rows that the filters select, or none, to try the expressions. t
+ * NULL: without fields. */
 static struct rows *weight_open_rows(const struct weight *w,
 				     const struct table *t, bool none,
 				     struct err *err)
@@ -145,7 +145,7 @@ static struct rows *weight_open_rows(const struct weight *w,
 	char number[24];
 	const struct sql_gap name = { "name", t ? t->name : "" };
 	const struct sql_gap type = { "type", number };
-	/* which reads all of them once: only if it may be asked for */
+	/* this reads all cgroups once: only if an option may name them */
 	bool cgroup = strcasestr(w->key, weight_cgroup) ||
 		      strcasestr(w->given, weight_cgroup);
 
@@ -194,7 +194,7 @@ static int try_row(const struct weight *w, const struct table *t,
 	return 1;
 }
 
-/* Makes the error of SQLite one about the option. */
+/* Makes the error of SQLite one about the option. Returns -1. */
 static int not_good(const struct weight *w, const struct err *why,
 		    struct err *err)
 {
@@ -205,7 +205,8 @@ static int not_good(const struct weight *w, const struct err *why,
 	return err_set(err, ERR_USAGE, "%s: %s", w->given, why->msg);
 }
 
-/* Finds the event whose fields the expressions use; *t is NULL if none. */
+/* Finds the event whose fields the expressions use; *t is NULL if they use
+ * none. Returns 0, or -1 and *err. */
 static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 {
 	struct err first = { 0 };
@@ -285,7 +286,7 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 		       w->given, name, list);
 }
 
-/* Fails if no sample has what the key is. */
+/* Fails if no sample has a cgroup. Returns 0, or -1 and *err. */
 static int weight_check_cgroup(struct store *db, struct err *err)
 {
 	struct rows *r = filter_cgroups(db, err);
@@ -317,7 +318,7 @@ struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 		if (!strcasecmp(base[i], b->field))
 			open = "[field_";
 	f = mem_stream(&w.key, NULL);
-	/* what is in double quotes and no column would be a text */
+	/* SQLite takes an unknown name in double quotes for a text */
 	if (b->field)
 		fprintf(f, "%s%s]", open, b->field);
 	else
