@@ -11,10 +11,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
 
+/* What decides on advice. Members without a comment are counts. */
 struct advice_facts {
 	int64_t lost, overwritten, throttled, aux, silent, not_here;
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
-	int64_t chains; /* unexplained ones */
+	int64_t chains; /* those without a sample or reason */
 	int64_t uncounted, late, places;
 	int64_t sampled;
 	int64_t perf, ftrace, ftext, ctf; /* captures */
@@ -41,6 +42,7 @@ static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 		f->aux++;
 }
 
+/* Reads the facts. Returns 0, or -1 and *err. */
 static int advice_gather(struct check *c, struct advice_facts *f,
 			 struct err *err)
 {
@@ -179,6 +181,7 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 #define WRONG_OF 20
 #define UNPROVED_OF 2
 
+/* Returns whether a part of a whole is within a limit. */
 static bool judge_is_within(const struct check_limit *l, int64_t part,
 			    int64_t whole)
 {
@@ -189,8 +192,8 @@ static bool judge_is_within(const struct check_limit *l, int64_t part,
 	return !wide_less((uint64_t)whole, l->n, (uint64_t)part, ALL);
 }
 
-/* The same of a count. A database may say anything: a few of them can be added
- * up without an overflow. */
+/* Returns a value as a count, from 0 to CHECK_COUNT_MAX: a database may say
+ * anything, and a few counts can be added up without an overflow. */
 static int64_t check_count(const struct check_row *r, const char *column)
 {
 	int64_t n = check_int(r, column);
@@ -198,6 +201,7 @@ static int64_t check_count(const struct check_row *r, const char *column)
 	return n < 0 ? 0 : n > CHECK_COUNT_MAX ? CHECK_COUNT_MAX : n;
 }
 
+/* Fills c->breaks, c->damaged and c->trust. Returns 0, or -1 and *err. */
 static int judge_read(struct check *c, struct err *err)
 {
 	struct check_breaks *b = &c->breaks;
@@ -233,7 +237,7 @@ static int judge_read(struct check *c, struct err *err)
 		b->refused = check_count(&requests, "refused");
 		b->all_stacks = b->asked + b->chains;
 	}
-	/* a database remembers what its capture was damaged by */
+	/* the database keeps what was damaged in its capture */
 	c->damaged |= damaged > 0;
 	if (check_next(&gaps)) {
 		b->touched = check_count(&gaps, "touched_ns");
@@ -262,7 +266,8 @@ int check_judge(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--max-gaps is of the whole capture; leave out "
 			       "the filters");
-	/* With --max-gaps it is their share that breaks a recording. */
+	/* With --max-gaps, the share of time that gaps touch breaks a
+	 * recording, and what is due to them does not count. */
 	struct check_breaks *breaks = &c->breaks;
 
 	if (c->limits_gaps) {
@@ -361,6 +366,7 @@ void check_forget(struct check *c)
 	c->prefix = NULL;
 }
 
+/* Returns the result of a statement, for answer_free(), or NULL and *err. */
 static struct check_answer *check_rows_keep(const struct check *c,
 					    const struct check_query *q,
 					    struct err *err)
@@ -442,7 +448,7 @@ int check_close(struct check_row *r, struct err *err)
 	return r->live ? rows_end(r->live, err) : 0;
 }
 
-/* A missing column is a programming error. */
+/* Returns the value of a column, which the statement must have. */
 static struct value check_rows_value(const struct check_row *r,
 				     const char *column)
 {
@@ -650,7 +656,8 @@ bool check_covers(const struct check *c, enum check_scope scope)
 	return !filter_given(filter);
 }
 
-/* Returns the text of a statement; NULL: the sums of a server do not tell. */
+/* Returns the text of a statement; NULL: the sums of a server cannot answer
+ * it. */
 static const char *check_sql_text(const struct check *c, const char *name)
 {
 	char query[64];
@@ -660,7 +667,7 @@ static const char *check_sql_text(const struct check *c, const char *name)
 	sql = c->served ? store_sql(query) : NULL;
 	if (sql)
 		return sql;
-	/* what depends on captures and samples only */
+	/* these two are about captures and samples only */
 	if (c->served && strcmp(name, "captures") && strcmp(name, "trust"))
 		return NULL;
 	return store_sql(query + strlen("served_"));
@@ -697,8 +704,6 @@ bool check_asks(const struct check *c, const struct check_query *q)
 	}
 	return c->verbose;
 }
-
-/* ---- filters */
 
 struct narrowed {
 	const char *table, *query;

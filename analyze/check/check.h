@@ -53,8 +53,9 @@ struct check_limit {
 /* The result of check_breaks: how much is broken. */
 struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
-	int64_t unlisted; /* processes whose mappings were not all listed */
-	int64_t vanished; /* stays in the kernel, counted as lost */
+	int64_t unlisted; /* processes whose mappings are not all known */
+	int64_t vanished; /* stays in the kernel without a record; they count as
+			   * lost */
 	/* Not provable: counters missing because of another session; findings
 	 * that clocks may explain; chains whose samples are missing unless
 	 * another session asked for them. */
@@ -64,13 +65,14 @@ struct check_breaks {
 	int64_t asked, joined, refused; /* requests: all, with their chain,
 					 * answered at once */
 	int64_t all_stacks;		/* requests, and chains without one */
-	bool loss, unjoined;		/* more than is tolerated */
-	bool few_whole;			/* less than is demanded */
-	/* where records are missing without a loss: ns of all CPUs, and of how
-	 * many; the findings and losses of it that are in the numbers above */
+	bool loss, unjoined;		/* more than the limits tolerate */
+	bool few_whole;			/* less than min_whole */
+	/* Gaps, where records are missing without a loss: ns that they touch,
+	 * and ns of all CPUs; and the findings, open findings and losses due to
+	 * them, which count above unless limits_gaps is set. */
 	int64_t touched, all_time, gaps_broken, gaps_open, gaps_lost;
-	bool gaps;     /* they touch more than is tolerated, */
-	bool unjudged; /* or not all switches were to be recorded */
+	bool gaps;     /* touched is more than max_gaps, or unjudged */
+	bool unjudged; /* not all switches were to be recorded */
 	bool bad;      /* loss, unjoined, or what no limit covers */
 	bool untold; /* a capture is a text that could not say what was lost */
 	bool tolerated; /* not bad only because of the limits */
@@ -79,19 +81,19 @@ struct check_breaks {
 struct check {
 	struct store *db;
 	const char *path;
-	const struct filter *filter; /* which samples; borrowed */
+	const struct filter *filter; /* selects samples; borrowed */
 	struct name_opts names;	     /* of functions */
 	bool verbose, as_perf, as_tid;
 	long limit;   /* rows of evidence; 0: all */
 	bool damaged; /* a part of the capture could not be read */
 	bool served;  /* the database has the sums of a server */
-	bool banner;  /* filters that it cannot follow are reported elsewhere */
+	bool banner; /* another line reports filters that check cannot follow */
 	struct check_limit max_loss, max_unjoined;
 	struct check_limit min_whole; /* a percentage; 0: any */
-	struct check_limit max_gaps;  /* likewise, if it is given */
+	struct check_limit max_gaps;  /* a percentage, if limits_gaps */
 	bool limits_gaps;
 	struct check_breaks breaks;
-	struct silent_tasks silent; /* likewise */
+	struct silent_tasks silent; /* of check_judge(), if there are gaps */
 	struct trust
 		*trust; /* read by check_judge(), freed by check_forget() */
 
@@ -102,26 +104,27 @@ struct check {
 	struct check_answer *answers; /* freed by check_forget() */
 };
 
-/* The statements. */
+/* Sets c->served, and c->prefix by the filters. Returns 0, or -1 and *err. */
 int check_filters(struct check *c, struct err *err);
+/* Returns a statement by its name; its name is NULL if there is none. */
 const struct check_query *check_query(const char *name);
+/* Returns whether check shows a statement. */
 bool check_asks(const struct check *c, const struct check_query *q);
-/* Returns whether statements of that scope can follow the filter. */
+/* Returns whether statements of that scope can follow the filters. */
 bool check_covers(const struct check *c, enum check_scope scope);
-/* Returns whether the database can answer the statement. */
+/* Returns whether the filters and the database allow the statement. */
 bool check_can(const struct check *c, const char *name);
 /* Returns --limit for evidence, 0 (all rows) for other statements. */
 long check_limit(const struct check *c, const struct check_query *q);
 /* Opens the rows of a statement, at most `limit` (0: all). Returns NULL and
- * *err on failure; the caller closes the rows. */
+ * *err on failure; the caller closes them. */
 struct rows *check_rows(const struct check *c, const struct check_query *q,
 			long limit, struct err *err);
 /* Returns the text of a statement, to be freed, with ?N for the values of the
  * filters. */
 char *check_sql_statement(const struct check *c, const char *name, long limit);
 
-/* The results of statements. Those of CHECK_ALWAYS are read once
- * and kept. */
+/* A row of a result. Results of CHECK_ALWAYS are read once and kept. */
 struct check_row {
 	struct rows *live; /* of a running statement; NULL: kept */
 	const struct check_answer *kept;
@@ -134,7 +137,7 @@ struct check_row {
  * on failure; there are none then. Rows are there until check_forget(). */
 int64_t check_open(struct check *c, const char *name, struct check_row *r,
 		   struct err *err);
-/* The same of any statement, whose rows are read one by one, at most `limit`
+/* The same for any statement, whose rows are read one by one, at most `limit`
  * (0: all), to the end, and then closed. Returns 0, or -1 and *err. */
 int check_open_live(const struct check *c, const char *name, long limit,
 		    struct check_row *r, struct err *err);
@@ -142,35 +145,37 @@ int check_open_live(const struct check *c, const char *name, long limit,
 bool check_next(struct check_row *r);
 /* Returns 0, or -1 and *err if the end was an error. */
 int check_close(struct check_row *r, struct err *err);
-/* What a count of check_count() is limited to. */
+/* The largest count that check_sum() returns. */
 #define CHECK_COUNT_MAX (INT64_MAX / 4)
-/* Adds the counts of a column to *sum, which is a count, too. Returns 0, or -1
- * and *err. */
+/* Adds the counts of a column to *sum, also a count. Returns 0, or -1 and
+ * *err. */
 int check_sum(struct check *c, const char *name, const char *column,
 	      int64_t *sum, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */
 int64_t check_int(const struct check_row *r, const char *column);
 const char *check_text(const struct check_row *r, const char *column);
 bool check_null(const struct check_row *r, const char *column);
+/* Frees all but c itself. */
 void check_forget(struct check *c);
 
-/* Compares what was found with what is tolerated. */
+/* Fills c->breaks and compares it with the limits. Returns 0, or -1 and
+ * *err. */
 int check_judge(struct check *c, struct err *err);
-/* Returns whether it may be broken, which is not provable. */
+/* Returns whether something may be broken that cannot be proved. */
 bool check_is_open(const struct check_breaks *b);
-/* What is true of so many user stacks that the verdict says it. */
+/* What the verdict says if it is true of enough user stacks. */
 enum check_doubt {
 	DOUBT_NONE,
-	DOUBT_UNTOLD, /* nothing says what was lost; or of stacks: */
-	DOUBT_FEW,
-	DOUBT_WRONG,
-	DOUBT_UNPROVED /* or of samples */
+	DOUBT_UNTOLD,  /* a text cannot say what was lost */
+	DOUBT_FEW,     /* few user stacks are whole */
+	DOUBT_WRONG,   /* many are wrong */
+	DOUBT_UNPROVED /* many samples have names that nothing proves */
 };
 enum check_doubt check_doubt(const struct check *c);
 /* "broken", "clean", "unproved", "damaged", "doubtful" */
 const char *check_verdict(const struct check *c);
 
-/* Calls fn with each sentence of advice. */
+/* Calls fn with each sentence of advice. Returns 0, or -1 and *err. */
 typedef void check_advice_fn(void *arg, const char *sentence);
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);

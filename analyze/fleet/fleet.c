@@ -42,7 +42,7 @@ static void fleet_hash_bytes(const void *data, size_t n, uint8_t out[HASH_SIZE])
 	}
 }
 
-/* Reads the ids of the runs: of each the hash of its content. */
+/* Sets the ids of the runs: the hash of each capture's content. */
 static int fleet_read_contents(struct fleet *f, struct err *err)
 {
 	struct rows *r = rows_of(f->db, "merge_known", err);
@@ -68,12 +68,15 @@ static int fleet_read_contents(struct fleet *f, struct err *err)
 	return rows_end(r, err);
 }
 
-/* With its length, so that no two lists of texts look the same. */
+/* Writes a text after its length, so that no two lists of texts are the
+ * same. */
 static void fleet_put_given(FILE *t, const char *s)
 {
 	fprintf(t, "|%zu %s", s ? strlen(s) : 0, s ? s : "");
 }
 
+/* Sets the hash of all that a run's rows depend on. Returns 0, or -1 and
+ * *err. */
 static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 			  struct err *err)
 {

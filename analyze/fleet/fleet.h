@@ -20,12 +20,13 @@ struct fleet;
 struct fleet_rows;
 struct store;
 
-/* What the rows depend on besides the database; all of it is borrowed. */
+/* What the rows depend on besides the database; all pointers are borrowed. */
 struct fleet_ask {
 	const struct filter *filter; /* selects samples */
 	const char *const *label; /* of the runs: "NAME=VALUE", no name twice */
 	size_t n_label;
-	/* ns: a row for each of them, thread and stack; 0: for each sample */
+	/* ns: samples of one period, thread and stack are one row; 0: each is
+	 * one */
 	uint64_t period;
 	const char *version; /* of this program */
 };
@@ -34,27 +35,27 @@ struct fleet_ask {
  * if the database is damaged. */
 struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 			 struct err *err);
-void fleet_close(struct fleet *f); /* NULL is fine */
+void fleet_close(struct fleet *f);
 
-/* The runs of the database: 0 to fleet_runs() - 1. Their strings live until
- * fleet_close(). */
+/* Return the number of runs of the database, and run i. Their strings live
+ * until fleet_close(). */
 size_t fleet_runs(const struct fleet *f);
 const struct fleet_run *fleet_run(const struct fleet *f, size_t i);
 
-/* Returns the samples that the rows of table sample stand for, of all runs
- * that were read to the end, and the number of these rows: with --weighted
+/* Returns the samples that the rows of table sample stand for, of all runs that
+ * were read to the end, and in *rows the number of these rows: with --weighted
  * there are fewer. */
 uint64_t fleet_samples_read(const struct fleet *f, uint64_t *rows);
 
-/* Begins the rows of a table: of that run, or, if the table is not by_run, of
- * the whole database (run is ignored). Several may be open at a time. Returns
- * NULL and *err on failure. */
+/* Returns the rows of a table, for fleet_rows_close(): those of a run, or, if
+ * the table is not by_run, of the whole database (run is ignored). Several may
+ * be open at a time. Returns NULL and *err on failure. */
 struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 				   size_t run, struct err *err);
-/* Returns 1 and the next rows, max of them (1 to FLEET_BATCH) but for the last
- * time, and fewer where lists or the texts of fields are long; 0 at the end, or
- * -1 and *err. *out is borrowed until the next call, and so is what its pools
- * have for the texts of fields: each event can have other ones. */
+/* Returns 1 and the next max rows (1 to FLEET_BATCH), or fewer at the end and
+ * where lists or texts of fields are long; 0 at the end; -1 and *err on
+ * failure. *out is borrowed until the next call, and so are the texts of fields
+ * in its pools: each event can have other ones. */
 int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err);
-void fleet_rows_close(struct fleet_rows *r); /* NULL is fine */
+void fleet_rows_close(struct fleet_rows *r);

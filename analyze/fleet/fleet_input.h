@@ -14,10 +14,10 @@ struct known_code;
 struct store;
 
 /* The most addresses that a record of perf has room for, whose size is a u16.
- * Without a limit a small database could ask for any number of rows' values. */
+ * Without a limit a small database could make rows of any size. */
 #define FLEET_FRAMES_MAX 8192
 
-/* Numbers of the pools that are known at once. */
+/* Ids in words and in hashes that never change. */
 #define FLEET_NO_WORD 0 /* "" */
 #define FLEET_NO_HASH 0 /* 16 bytes 0 */
 
@@ -42,7 +42,7 @@ static inline void fleet_count(struct fleet_counts *c, int64_t verdict,
 struct fleet_capture {
 	struct fleet_run run;
 	int64_t id;
-	int64_t wall; /* what is added to times; 0 if it is not known */
+	int64_t wall; /* ns to add to times; 0 if it is not known */
 	bool has_wall;
 	bool counted; /* its samples were read to the end: the next three are
 		       * complete */
@@ -55,16 +55,16 @@ struct fleet_capture {
 };
 
 struct fleet_chain {
-	uint32_t stack; /* in hashes */
-	uint32_t ended; /* a mark, in words */
+	uint32_t stack; /* id in hashes */
+	uint32_t ended; /* a mark, id in words */
 };
 
-/* A stack that has bogus frames: besides its own hash it has that of its frames
- * and of which of them are bogus. */
+/* A stack with bogus frames. Besides its own hash it has one of its frames and
+ * of which of them are bogus. */
 struct fleet_wrong {
-	uint32_t first; /* position of the first bogus frame; 0: none has one */
-	uint32_t hash;	/* in hashes */
-	bool sound; /* a chain has it that was not walked by frame pointers */
+	uint32_t first; /* position of the first bogus frame; 0: none */
+	uint32_t hash;	/* id in hashes */
+	bool sound;	/* a chain with it was not walked by frame pointers */
 };
 
 struct fleet {
@@ -73,45 +73,44 @@ struct fleet {
 	struct intern words, hashes;
 	struct fleet_capture *capture;
 	size_t n_capture, cap_capture;
-	uint32_t *stack; /* by stack.id: in hashes */
+	uint32_t *stack; /* id in hashes, by stack.id */
 	size_t n_stack, cap_stack;
 	struct fleet_wrong *wrong; /* by stack.id */
 	size_t n_wrong, cap_wrong;
-	struct fleet_chain *chain; /* by raw_chain.id; the first is none */
+	struct fleet_chain *chain; /* by raw_chain.id; [0] is empty */
 	size_t n_chain, cap_chain;
-	uint32_t after_exec;	 /* a mark */
-	uint32_t verdict[32];	 /* by enum request_verdict: in words */
+	uint32_t after_exec;	 /* a mark, id in words */
+	uint32_t verdict[32];	 /* ids in words, by enum request_verdict */
 	struct known_code *code; /* NULL: not loaded */
 };
 
-/* Returns the number of a text, which is made UTF-8 if it is not. */
+/* Returns the id of a text in words. It is made UTF-8 if it is not. */
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
-/* The same of a whole text; NULL: FLEET_NO_WORD. */
+/* The same for a string; NULL: FLEET_NO_WORD. */
 uint32_t fleet_word_of(struct fleet *f, const char *s);
-/* Loads what rows of samples and of code need, once. Returns 0, or -1 and *err.
- */
+/* Loads the code, the first time it is called. Returns 0, or -1 and *err. */
 int fleet_load_code(struct fleet *f, struct err *err);
-/* Returns what nothing can have been called from in frame `pos` of a stack, if
- * its first such frame is `first`. */
+/* Returns whether something can have been called from a frame, at `pos` of a
+ * stack whose first bogus frame is `first`. */
 enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
 			     uint32_t pos, uint32_t first);
-/* Returns a CPU, process or thread; -1 for what cannot be one. */
+/* Returns a CPU, process or thread; -1 if v cannot be one. */
 static inline int32_t fleet_small(int64_t v)
 {
 	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
 }
-/* Returns a time of the fleet. */
+/* Returns a time of a capture as the fleet's tables have it. */
 static inline int64_t fleet_time(const struct fleet_capture *c, int64_t time)
 {
 	return (int64_t)((uint64_t)time + (uint64_t)c->wall);
 }
 
-/* ---- a batch of rows while it is filled, value by value in the order of the
- * columns */
+/* A batch of rows while it is filled, value by value in the order of the
+ * columns: the values of a column. */
 
 struct fleet_values {
 	void *data;
-	uint32_t *first; /* of a list */
+	uint32_t *first; /* see struct fleet_cells; NULL: no list */
 	size_t n, cap, cap_first;
 };
 
@@ -137,5 +136,5 @@ struct fleet_rows {
 	 * Returns 1, 0 at the end, or -1. */
 	int (*step)(struct fleet_rows *r, struct err *err);
 	void (*close)(struct fleet_rows *r);
-	void *of; /* what step() and close() know */
+	void *of; /* their state */
 };

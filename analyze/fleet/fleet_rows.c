@@ -20,8 +20,6 @@
 #include "stitch/text/json.h"
 #include "stitch/verdict.h"
 
-/* ---- a batch of rows while it is filled */
-
 /* Returns the type of the next column. */
 static enum fleet_type fleet_fill_type(const struct fleet_fill *b)
 {
@@ -43,8 +41,8 @@ static inline void *fleet_fill_place(struct fleet_fill *b, size_t size)
 	return (char *)v->data + v->n++ * size;
 }
 
-/* Puts the next value: a number that the column's type holds, or a number of
- * its pool. A list takes any number of them, then fleet_fill_list(). */
+/* Puts the next value, a number that the column's type holds. A list takes any
+ * number of them, then fleet_fill_list(). */
 static void fleet_fill_int(struct fleet_fill *b, int64_t v)
 {
 	switch (fleet_fill_type(b)) {
@@ -69,7 +67,7 @@ static void fleet_fill_int(struct fleet_fill *b, int64_t v)
 	}
 }
 
-/* Puts a number of the column's pool as the next value. */
+/* Puts the next value, an id of the column's pool. */
 static void fleet_fill_id(struct fleet_fill *b, uint32_t id)
 {
 	assert(b->cell[b->at].pool);
@@ -115,8 +113,8 @@ static size_t fleet_fill_room(struct fleet_fill *b)
 	return b->rows;
 }
 
-/* Puts a value of a database as a number of the column's type: its nearest, or
- * 0 for what is no integer. */
+/* Puts a number of a database as the next value: the nearest one of the
+ * column's type, or 0 for what is no integer. */
 static void fleet_fill_value(struct fleet_fill *b, const struct value *v)
 {
 	static const struct {
@@ -138,20 +136,19 @@ static void fleet_fill_value(struct fleet_fill *b, const struct value *v)
 	fleet_fill_int(b, n);
 }
 
-/* ---- fields of events */
-
 struct fleet_fields {
 	struct events *ev;
 	struct payloads *payloads;
 	struct event_row e;
 	const struct field *field; /* of e */
 	const struct field_def *def;
-	size_t n, at;
+	size_t n, at;	     /* number of fields; the next */
 	struct intern texts; /* of the rows of one batch */
 };
 
 #define FIELD_TEXT 7 /* the last column of the table */
 
+/* Adds the row of the next field of an event. */
 static int fleet_field_step(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_fields *s = r->of;
@@ -232,7 +229,7 @@ static int fleet_field_begin(struct fleet_rows *r, struct err *err)
  * a database can differ in a flag and have the same hash. */
 
 struct fleet_image {
-	uint32_t build_id, path, kind; /* in words */
+	uint32_t build_id, path, kind; /* ids in words */
 	uint64_t hash;		       /* of the build-id, or else the path */
 };
 
@@ -240,7 +237,8 @@ struct fleet_walk {
 	struct fleet_image *image; /* by image.id */
 	struct table done;	   /* hashes and places that have rows */
 	size_t next;		   /* stack.id or frame.id */
-	/* of the frame's next function; of a stack, 1: with bogus frames */
+	/* of a frame: its next function; of a stack, 1: its row with bogus
+	 * frames is next */
 	size_t level;
 };
 
@@ -252,6 +250,7 @@ static uint64_t fleet_walk_place(const struct fleet_walk *w,
 			hash_u64(fr->off + 0x9e3779b97f4a7c15u));
 }
 
+/* Loads the code, and the words of its images. Returns 0, or -1 and *err. */
 static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_walk *w = mem_new(1, sizeof(*w));
@@ -288,7 +287,8 @@ static void fleet_walk_close(struct fleet_rows *r)
 	free_all(w->image, w);
 }
 
-/* first: position of the first bogus frame; 0: none */
+/* Adds the row of a stack. first: position of its first bogus frame; 0:
+ * none. */
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 				 size_t stack, uint32_t first)
 {
@@ -336,6 +336,8 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 	fleet_fill_list(b);
 }
 
+/* Adds the row of the next stack. One with bogus frames has a row in which they
+ * are marked, and, if `sound`, one in which they are not. */
 static int fleet_code_step_stack(struct fleet_rows *r, struct err *err UNUSED)
 {
 	static const struct fleet_wrong right = { .sound = true };
@@ -362,6 +364,7 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err UNUSED)
 	return 0;
 }
 
+/* Fails if a stack has more than FLEET_FRAMES_MAX frames. */
 static int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 {
 	r->step = fleet_code_step_stack;
@@ -385,6 +388,7 @@ static int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 		       : 0;
 }
 
+/* Adds the row of the next function of a place that has no rows so far. */
 static int fleet_code_step_name(struct fleet_rows *r, struct err *err UNUSED)
 {
 	struct fleet_walk *w = r->of;
@@ -462,7 +466,8 @@ static void fleet_query_close(struct fleet_rows *r)
 	rows_close(r->of);
 }
 
-/* Counts the rows of another table of the run, unless they were read before. */
+/* Counts the rows of another table of the run by reading them, unless they were
+ * read before. Returns 0, or -1 and *err. */
 static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
 			   struct err *err)
 {
@@ -481,13 +486,13 @@ static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
 	return ret;
 }
 
-/* Those whose numbers are in table run, in the order of its columns. */
+/* The tables whose numbers of rows are columns of table run, in their order. */
 static const enum fleet_table_id fleet_run_tables[] = {
 	FLEET_LOSS, FLEET_VERDICT, FLEET_TRUST, FLEET_FINDING
 };
 #define RUN_TABLES ARRAY_SIZE(fleet_run_tables)
 
-/* Puts the columns [from, to] of the query as the next ones. */
+/* Puts the columns [from, to] of the query as the next values. */
 static void fleet_run_put_values(struct fleet_rows *r, size_t from, size_t to)
 {
 	for (size_t i = from; i <= to; i++)
@@ -502,6 +507,7 @@ static void fleet_run_put_time(struct fleet_rows *r, size_t i)
 		       v.kind == VALUE_INT ? fleet_time(r->capture, v.num) : 0);
 }
 
+/* Adds the row of the run, after counting those of its other tables. */
 static int fleet_run_step(struct fleet_rows *r, struct err *err)
 {
 	int ret;
@@ -598,7 +604,7 @@ static int fleet_verdict_step(struct fleet_rows *r, struct err *err UNUSED)
 		unsigned int confidence = v->at % FLEET_CONFIDENCES;
 		uint64_t n = v->of[chain].n[verdict][confidence];
 
-		/* no number of a verdict: the row is no request */
+		/* verdict 0: the row is no request */
 		if (!n || (!chain && !verdict))
 			continue;
 		fleet_put_text(r, chain ? "chain" : "request");
@@ -632,9 +638,9 @@ static int fleet_verdict_begin(struct fleet_rows *r, struct err *err)
 	return fleet_verdict_count(r, "fleet_chains", &v->of[1], err) ? -1 : 0;
 }
 
-/* The order of samples in the database is that of their times. Those that are
- * added up keep the order in which the first of each came, so that the rows of
- * a database are the same ones, in the same order, each time. */
+/* Samples are in the order of their times. Sums of samples are in the order in
+ * which the first of each came, so that a database has the same rows, in the
+ * same order, each time. */
 
 /* What rows that are added up have in common. No padding: it is hashed. */
 struct fleet_key {
@@ -654,7 +660,7 @@ struct fleet_sample {
 struct fleet_samples {
 	struct events *ev;
 	uint32_t run;
-	uint32_t *comm, *type; /* by id: in words; TABLE_NONE: not asked yet */
+	uint32_t *comm, *type;	  /* ids in words, by id; TABLE_NONE: not yet */
 	struct fleet_sample *sum; /* of one period */
 	size_t n, cap, at;	  /* sum[at] is the next row */
 	struct table index;
@@ -663,7 +669,7 @@ struct fleet_samples {
 	uint64_t kept, rows; /* so far */
 	struct fleet_counts requests;
 	struct trust *trust;
-	const char *last; /* class of the sample before, and in words: */
+	const char *last; /* class of the previous sample, and in words: */
 	uint32_t last_word;
 };
 
@@ -691,6 +697,7 @@ static uint32_t fleet_samples_raw(const struct fleet *f, int64_t raw)
 	return raw > 0 && (uint64_t)raw < f->n_chain ? (uint32_t)raw : 0;
 }
 
+/* Returns the id of a sample's class of view trust in words. */
 static uint32_t fleet_samples_class_of(struct fleet_rows *r,
 				       const struct event_row *e)
 {
@@ -773,7 +780,7 @@ static int fleet_samples_read_next(struct fleet_rows *r,
 	return ret;
 }
 
-/* The columns of table sample, after that of the run. */
+/* The columns of table sample. */
 enum {
 	SAMPLE_RUN,
 	SAMPLE_TIME,
@@ -795,6 +802,7 @@ enum {
 SAME_FUNCTION(fleet_samples_is_same, struct fleet_samples, sum[id].key,
 	      struct fleet_key, !memcmp(x, y, sizeof(*x)));
 
+/* Adds a sample to the sum of its key, which is added if it is new. */
 static void fleet_samples_sum(struct fleet_samples *s,
 			      const struct fleet_sample *x)
 {
@@ -825,8 +833,7 @@ static int fleet_samples_add_up(struct fleet_rows *r, struct err *err)
 		fleet_samples_sum(s, &s->ahead);
 	s->has_ahead = false;
 	while (!s->ended && (ret = fleet_samples_read_next(r, &x, err)) > 0) {
-		/* Move a sample to the begin of its period; it has no CPU then.
-		 */
+		/* Moves a sample to the start of its period, without a CPU. */
 		uint64_t period = r->f->ask->period;
 		int64_t past = x.time % (int64_t)period;
 
@@ -907,8 +914,8 @@ static void fleet_samples_close(struct fleet_rows *r)
 	free_all(s->comm, s->type, s->sum, s);
 }
 
-/* How rows of table sample are made: sets step, close and of. Returns 0, or -1
- * and *err; close() is called in either case if it is set. */
+/* Begins table sample: sets step, close and of. Returns 0, or -1 and *err;
+ * close() is called in either case if it is set. */
 static int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_samples *s = mem_new(1, sizeof(*s));
@@ -931,7 +938,7 @@ static int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 	return 0;
 }
 
-/* What begins a table: a function, or else a named query. */
+/* How a table begins: by a function, or else by a named query. */
 static const struct {
 	int (*begin)(struct fleet_rows *r, struct err *err);
 	const char *query;

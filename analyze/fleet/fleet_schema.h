@@ -35,7 +35,7 @@ struct fleet_column {
 	const char *name;
 	enum fleet_type type;
 	enum fleet_shape shape;
-	bool list; /* each row has any number of them */
+	bool list; /* each row has any number of values */
 };
 
 enum fleet_table_id {
@@ -89,17 +89,18 @@ struct intern;
 struct fleet_run {
 	uint8_t id[16];	  /* by the content of the capture */
 	char hex[33];	  /* the id as text */
-	uint8_t made[16]; /* and by what its rows depend on: options, versions,
-			   * clock, how far its stacks can be trusted */
+	uint8_t made[16]; /* hash of the content and of what its rows depend on:
+			   * options, versions, clock, how far its stacks can be
+			   * trusted */
 	const char *host; /* "unknown" if it was not recorded */
-	char day[11];	  /* of its first event, UTC: "2026-01-31", or "unknown"
-			   * if the clock is not known to be since 1970 */
+	char day[11]; /* of its first event, UTC: "2026-01-31", or "unknown" if
+		       * the clock is not known to be since 1970 */
 	uint32_t day_number; /* the same in days since 1970; 0: unknown */
-	uint64_t samples;    /* that the capture has, whatever the filters */
+	uint64_t samples;    /* of the capture, whatever the filters */
 };
 
-/* The values of a column in a batch: those of row i are
- * [first[i], first[i + 1]) of a list, and number i otherwise. */
+/* The values of a column in a batch: of a list, those of row i are [first[i],
+ * first[i + 1]), else row i has value i. */
 struct fleet_cells {
 	/* Only the one for the column's type is set. STRING and HASH: numbers
 	 * for intern_get() and intern_length() of the pool. The numbers of a

@@ -24,14 +24,14 @@
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolize.h"
 
-/* ---- loading */
-
 struct hot_loader {
 	struct hot *h;
 	const struct homonyms *homonyms;
-	struct table by_symbol; /* of hot.func; -image: code without symbols */
+	struct table by_symbol; /* indices in hot.func, by symbol.id, or by
+				 * -image for code without symbols */
 };
 
+/* Returns the index of the function of a frame, which is added if it is new. */
 static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			    uint32_t image)
 {
@@ -65,8 +65,7 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			} else if (suffix_tier(f.name)) {
 				char *base = arena_strdup(text, f.name);
 
-				/* "JS:*parse" and "JS:^parse" are one function
-				 */
+				/* "JS:*parse" and "JS:^parse" are one */
 				memmove(base + 3, base + 4, strlen(base + 3));
 				f.base = base;
 			}
@@ -77,8 +76,6 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 	}
 	return id;
 }
-
-/* ---- counting */
 
 uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g)
 {
@@ -93,7 +90,7 @@ COMPARE_FUNCTION_OF(hot_compare_functions, uint32_t, struct hot,
 					       of->func[*x].samples)
 			    ?: compare_numbers(*x, *y));
 
-/* Gives all functions a name for people. */
+/* Finds the short names of all functions. Returns 0, or -1 and *err. */
 static int hot_shorten(struct hot *h, struct store *db, struct err *err)
 {
 	struct shown_names *names = shown_names_new();
@@ -108,6 +105,7 @@ static int hot_shorten(struct hot *h, struct store *db, struct err *err)
 	return rc;
 }
 
+/* Loads leaves, paths and spots with their functions. Returns 0, or -1. */
 static int hot_load_code(struct hot_loader *l, struct store *db,
 			 struct err *err)
 {
@@ -237,8 +235,6 @@ const char *hot_base(const struct hot *h, uint32_t image)
 	return path && path[0] ? path_base(path) : "[unknown]";
 }
 
-/* ---- choosing */
-
 bool hot_is_called(const char *name, const char *what)
 {
 	size_t n = strlen(what);
@@ -272,7 +268,7 @@ bool hot_in_dso(const struct hot *h, uint32_t image, const char *dso)
 		!strcmp(h->path[image], dso));
 }
 
-/* Parses "0x1f" or "1f". Returns false for anything else. */
+/* Parses "0x1f", at most 64 bits. Returns false for anything else. */
 static bool parse_hex(const char *s, uint64_t *out)
 {
 	char *end;
@@ -283,6 +279,7 @@ static bool parse_hex(const char *s, uint64_t *out)
 	return !*end;
 }
 
+/* Returns the function with samples at an offset of an image, or NULL. */
 static const struct hot_func *func_at(const struct hot *h, uint32_t image,
 				      uint64_t off)
 {
@@ -296,6 +293,7 @@ static const struct hot_func *func_at(const struct hot *h, uint32_t image,
 	return NULL;
 }
 
+/* Chooses an offset in the image called dso. Returns 0, or -1 and *err. */
 static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 			 struct hot_choice *out, struct err *err)
 {
@@ -309,15 +307,15 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
 }
 
-/* Returns whether a function has the name of the one that was chosen. */
+/* Returns whether a function has the same name as the chosen one. */
 static bool hot_is_same(const struct hot_choice *c, const struct hot_func *f)
 {
 	return c->told ? !strcmp(f->name, c->func->name)
 		       : !strcmp(f->base, c->func->base);
 }
 
-/* Takes the nth of the n functions that have the name of the one that was
- * found; they are in the order of their weight. Returns 0, or -1 and *err. */
+/* Chooses the nth of the functions that have the name of the chosen one. func[]
+ * has n functions in the order of their weight. Returns 0, or -1 and *err. */
 static int hot_take_nth(const struct hot *h, const uint32_t *func, size_t n,
 			size_t nth, struct hot_choice *c, struct err *err)
 {
@@ -343,7 +341,6 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 {
 	const char *plus = strrchr(what, '+');
 	uint64_t off;
-	/* Finds the function that the user calls `what`. */
 	struct name_choice *c = mem_new(h->n_func + 1, sizeof(*c));
 	uint32_t *func = mem_new(h->n_func + 1, sizeof(*func));
 	size_t n = 0;
@@ -422,8 +419,6 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		       what);
 }
 
-/* ---- source lines */
-
 struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
 			       uint32_t line, uint64_t weight, uint64_t samples)
 {
@@ -468,7 +463,7 @@ void hot_lines_release(struct hot_lines *l)
 /* Bytes before and after an address in code without function bounds. */
 #define AROUND 128
 
-/* The name of an address. */
+/* An instruction or a branch target: its function, line and what is inlined. */
 struct call_target {
 	uint64_t off;
 	const char *name; /* name of the function; NULL: none */
@@ -483,14 +478,13 @@ struct annot_loader {
 	const struct hot_choice *c;
 	struct image img;
 	struct code_bytes *code;
-	struct call_target *called; /* names of branch targets, by offset */
+	struct call_target *called; /* by offset */
 	size_t n_called, cap_called;
-	const char *last_file, *last_name, *last_inlined;
+	const char *last_file, *last_name, *last_inlined; /* stored last */
 };
 
-/* ---- the code */
-
-/* Reads code that a JIT compiler saved next to the capture. */
+/* Takes code that a JIT compiler saved, if the database has it. Returns 0, or
+ * -1 and *err. */
 static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "annotate_has_jit", err);
@@ -514,7 +508,8 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Says so if the file has changed since ingest. */
+/* Calls o->changed() if the code's section in the file is not as it was at
+ * ingest. Returns 0, or -1 and *err. */
 static int annot_check_code(struct annot_loader *l, struct store *db,
 			    const struct annot_opts *o, struct err *err)
 {
@@ -532,6 +527,7 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Opens the code of the chosen image. Returns 0, or -1 and *err. */
 static int open_code(struct annot_loader *l, struct store *db,
 		     struct symbolizer *sy, const struct annot_opts *o,
 		     struct err *err)
@@ -575,8 +571,8 @@ static int open_code(struct annot_loader *l, struct store *db,
 	return o->changed ? annot_check_code(l, db, o, err) : 0;
 }
 
-/* Finds the bounds by the symbol, else by the unwind tables, else guesses
- * them. */
+/* Finds the bounds of the code by the symbol, else by the unwind tables, else
+ * guesses them. */
 static void find_bounds(struct annot_loader *l)
 {
 	const struct hot_func *f = l->c->func;
@@ -595,8 +591,7 @@ static void find_bounds(struct annot_loader *l)
 	a->end = l->c->off + AROUND;
 }
 
-/* ---- instructions */
-
+/* Fills a->insn with the code between the bounds. Returns 0, or -1 and *err. */
 static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 		       struct err *err)
 {
@@ -647,8 +642,6 @@ struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off)
 	return in && off - in->off < in->insn.len ? in : NULL;
 }
 
-/* ---- names and lines */
-
 COMPARE_BY(annot_compare_offsets, struct call_target, off);
 
 static struct call_target *called_at(const struct annot_loader *l, uint64_t off)
@@ -660,7 +653,8 @@ static struct call_target *called_at(const struct annot_loader *l, uint64_t off)
 			   : NULL;
 }
 
-/* Neighbouring instructions mostly share a text, which is stored once. */
+/* Returns a stored copy of s. Neighbouring instructions mostly share a text,
+ * which is stored once. */
 static const char *annot_keep_range(struct annot_loader *l, const char **last,
 				    const char *s)
 {
@@ -671,8 +665,8 @@ static const char *annot_keep_range(struct annot_loader *l, const char **last,
 	return *last;
 }
 
-/* Called for the innermost function first: the line is that of the first call,
- * the function that of the last. */
+/* Takes one function at a place. The innermost one comes first: the line is
+ * that of the first call, the function that of the last. */
 static int annot_take_symbol(void *arg, const struct symbol *sym,
 			     struct err *err UNUSED)
 {
@@ -693,6 +687,8 @@ static int annot_take_symbol(void *arg, const struct symbol *sym,
 	return 0;
 }
 
+/* Finds the names of branch targets and, if lines is set, of all instructions.
+ * Returns 0, or -1 and *err. */
 static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 			     bool lines, struct err *err)
 {
@@ -728,6 +724,7 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 	return rc;
 }
 
+/* Stores names, lines and targets in the instructions. */
 static void annot_put_names(struct annot_loader *l)
 {
 	struct annot *a = l->a;
@@ -759,8 +756,6 @@ static void annot_put_names(struct annot_loader *l)
 	}
 }
 
-/* ---- the source lines that belong to the instructions */
-
 static bool annot_is_named(const struct annot_insn *in, const char *path)
 {
 	return in->file && in->line &&
@@ -776,9 +771,10 @@ struct annot_declared {
 	uint32_t last; /* the largest of their lines */
 };
 
-/* More of them tell nothing new. */
+/* More of them prove nothing new. */
 #define DECLARED_MAX 256
 
+/* Adds a function that a unit declares, if it is in the file d->path. */
 static void annot_add_declared(void *arg, const char *file, uint32_t line,
 			       const char *name)
 {
@@ -843,9 +839,8 @@ static void annot_find_sources(struct annot *a, struct symbolizer *sy,
 	line_files_close(tables);
 }
 
-/* ---- all of it */
-
-/* Gives the functions that the code names a name for people. */
+/* Finds the short names of branch targets and inlined functions. Returns 0, or
+ * -1 and *err. */
 static int annot_shorten(struct annot *a, const struct name_opts *o,
 			 struct store *db, struct err *err)
 {
@@ -938,8 +933,6 @@ void annot_release(struct annot *a)
 	hot_lines_release(&a->lines);
 	arena_release(&a->text);
 }
-
-/* ---- source lines before an instruction */
 
 /* Lines that are shown at most at a time: a jump further ahead is mostly one
  * over other functions. */

@@ -23,7 +23,7 @@ struct hot_spot {
 /* A function with samples, or all code of an image that has no symbols. Strings
  * belong to struct hot. */
 struct hot_func {
-	const char *name;  /* as report has it; NULL: no symbol */
+	const char *name;  /* as report shows it; NULL: no symbol */
 	const char *base;  /* without what tells it from others, homonyms.h */
 	const char *shown; /* the name for people */
 	const char *raw;   /* the name in the file; "": the same as name */
@@ -36,14 +36,14 @@ struct hot_func {
 
 struct hot {
 	struct name_opts names; /* as those of the stacks */
-	struct hot_spot *spot;	/* by frame id while loading, then those with
-				 * samples only */
+	struct hot_spot *spot;	/* by frame id while loading, then only those
+				 * with samples */
 	size_t n_spot, cap_spot;
 	struct hot_func *func; /* sorted by weight, largest first */
 	size_t n_func, cap_func;
 	const char **path; /* by image id */
 	size_t n_path, cap_path;
-	uint32_t *leaf; /* innermost frame, by raw chain */
+	uint32_t *leaf; /* id of the innermost frame, by raw chain; 0: none */
 	size_t n_leaf, cap_leaf;
 	const char *event, *unit;
 	uint64_t weight, samples; /* of all samples of the event */
@@ -51,21 +51,22 @@ struct hot {
 	struct arena text;
 };
 
-/* Loads the innermost frames of the samples that the filters
- * select; event is an index for stacks.event, or -1 for all. Returns 0, or -1
- * and *err. */
+/* Loads the functions and addresses of the samples in s, by their innermost
+ * frames, into *h, which is all zeros; event is an index for stacks.event, or
+ * -1 for all. Returns 0, or -1 and *err; hot_release() in both cases. */
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err);
 void hot_release(struct hot *h);
 /* Returns the id of the innermost frame of a group, 0 if it has no stack. */
 uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g);
-/* Returns the base name of an image. */
+/* Returns the base name of an image; "[unknown]": it has none. */
 const char *hot_base(const struct hot *h, uint32_t image);
 
-/* Returns whether a function has that name, without its parameters or in its
- * short form too. */
+/* Returns whether `what` is the name of a function, in full, without its
+ * parameters, or in its short form. */
 bool hot_is_called(const char *name, const char *what);
-/* Returns whether a function with samples has it. */
+/* Returns whether a function with samples in image dso (NULL: any) is called
+ * `what`. */
 bool hot_has(const struct hot *h, const char *what, const char *dso);
 /* Returns whether an image has that name or path; dso NULL: any. */
 bool hot_in_dso(const struct hot *h, uint32_t image, const char *dso);
@@ -76,9 +77,9 @@ struct hot_choice {
 	uint32_t image;
 	uint64_t off;
 	size_t others; /* functions that the user may mean as well */
-	bool told;     /* the user gave what tells it from some of them, as the
+	bool told;     /* the user's name tells it from some of them, as by the
 			* tier of V8's compilers */
-	size_t nth;    /* of all of them, by weight, from 1 */
+	size_t nth;    /* which one it is of all of them, by weight, from 1 */
 };
 /* Finds what the user means: a name, IMAGE+0xOFFSET, or 0xADDRESS as objdump
  * shows it; dso limits it to an image (NULL: any); nth: of several functions of
@@ -86,9 +87,7 @@ struct hot_choice {
 int hot_choose(const struct hot *h, const char *what, const char *dso,
 	       size_t nth, struct hot_choice *out, struct err *err);
 
-/* ---- source lines */
-
-/* file "": not known. */
+/* A source line with samples. file "": not known. */
 struct hot_line {
 	const char *file;
 	uint32_t line;
@@ -96,7 +95,7 @@ struct hot_line {
 	const struct source_file *source; /* its text; NULL: not known */
 };
 
-/* Zero-initialised, it has no line. */
+/* Source lines. All zeros: none. */
 struct hot_lines {
 	struct hot_line *line;
 	size_t n, cap;
@@ -104,12 +103,11 @@ struct hot_lines {
 	struct arena text;
 };
 
-/* Adds samples to a line, which is returned;
- * valid until the next call. */
+/* Adds samples to a line. Returns the line; valid until the next call. */
 struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
 			       uint32_t line, uint64_t weight,
 			       uint64_t samples);
-/* Sorts by weight, largest first. No hot_lines_add() after it. */
+/* Sorts by weight, largest first. hot_lines_add() must not follow. */
 void hot_lines_sort(struct hot_lines *l);
 void hot_lines_release(struct hot_lines *l);
 
@@ -140,17 +138,17 @@ struct annot {
 	const char *image, *file; /* file: the file that the code was
 				   * read from */
 	const char *event, *unit, *syntax;
-	const char *trust;   /* the sentence; of struct hot */
-	uint64_t start, end; /* offsets in the image */
-	uint64_t weight, samples, peak;
-	uint64_t all_weight, all_samples;
+	const char *trust;		  /* the sentence of struct hot */
+	uint64_t start, end;		  /* offsets in the image */
+	uint64_t weight, samples, peak;	  /* of this code */
+	uint64_t all_weight, all_samples; /* of the event */
 	struct annot_insn *insn;
 	size_t n, cap;
-	size_t left_out; /* bytes beyond the limit */
-	const struct inlined_copies
-		*inlined;		   /* copies in other functions; NULL */
-	struct hot_lines lines;		   /* by weight */
-	const struct source_file **source; /* the files of its lines */
+	size_t left_out;		      /* bytes beyond the limit */
+	const struct inlined_copies *inlined; /* copies in other functions;
+					       * NULL: none */
+	struct hot_lines lines;		      /* by weight */
+	const struct source_file **source;    /* the files of its lines */
 	size_t n_source, cap_source;
 	struct arena text;
 };
@@ -160,26 +158,27 @@ struct annot_opts {
 	long limit;		 /* in instructions; 0: all */
 	struct sources *sources; /* borrowed for the annot's life; NULL: no
 				  * source text is read */
-	/* called if a section of its file has changed since ingest; NULL:
-	 * not asked for */
+	/* called if a section of the file has changed since ingest; NULL: this
+	 * is not checked */
 	void (*changed)(const char *file, const char *section);
 };
 
-/* Disassembles what was chosen. Returns 0, or -1 and *err;
- * annot_release() in both cases. */
+/* Disassembles the chosen code, with samples, names and lines. Returns 0, or -1
+ * and *err; annot_release() in both cases. */
 int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	       const struct hot *h, const struct hot_choice *c,
 	       const struct annot_opts *o, struct err *err);
 void annot_release(struct annot *a);
-/* Returns the instruction at the offset, NULL if there is none. */
+/* Returns the instruction that has the byte at an offset; NULL: none. */
 struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off);
 
-/* Walks over the source lines to show before an instruction: as objdump does,
- * those since the line before, if they are not many. */
+/* The source lines to show before an instruction: as objdump does, those since
+ * the last line shown, if they are few. */
 struct annot_lines {
-	const struct annot_insn *shown; /* the instruction before, or NULL */
+	const struct annot_insn *shown; /* the last instruction with lines, or
+					 * NULL */
 	uint32_t next, last;		/* lines to show; next > last: none */
 	bool place; /* say file and line first: another file or function */
 };
-/* Zero-initialised, a walk begins. */
+/* Finds the lines of the next instruction. *l is all zeros for the first. */
 void annot_lines_go(struct annot_lines *l, const struct annot_insn *in);

@@ -147,9 +147,8 @@ struct payload_rows {
 struct type_payload {
 	struct payload *payload; /* NULL: no format */
 	size_t cursor;	/* 1 + index in payloads.cursor; 0: no ev_ table */
-	size_t *column; /* of a text capture, see payloads_open() */
-	struct field_def
-		*text; /* of a capture that is text, see payloads_open() */
+	size_t *column; /* that of each field in the table; 0: none */
+	struct field_def *text; /* if it is a text capture's, else NULL */
 	size_t n_text;
 };
 
