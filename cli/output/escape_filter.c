@@ -40,8 +40,9 @@ escape_filter_plain_any(const char *s, size_t n)
 }
 
 #ifdef __x86_64__
-/* Most processors have vectors of 32 bytes, which the compiler uses only if it
- * is told. With 16 bytes, script spent a fifth of its time here. */
+/* Most processors have vectors of 32 bytes, which the compiler uses only for a
+ * target that has them. With 16 bytes, script spent a fifth of its time
+ * here. */
 __attribute__((target("avx2"))) static size_t
 escape_filter_plain_avx2(const char *s, size_t n)
 {
@@ -58,6 +59,7 @@ static size_t escape_filter_plain(const char *s, size_t n)
 	return escape_filter_plain_any(s, n);
 }
 
+/* Filtered text that is not written yet. */
 struct sieved {
 	const struct escape_filter *s;
 	char buf[4096];
@@ -97,7 +99,7 @@ static bool escape_filter_is_part(const char *s, size_t len)
 }
 
 /* Adds the character or sequence at the front of s. Returns how many bytes it
- * has, 0 if its rest is after the len bytes. */
+ * has; 0 if it may go on after the len bytes. */
 static size_t escape_filter_unit(struct sieved *o, const char *s, size_t len)
 {
 	const char *code;

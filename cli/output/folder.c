@@ -28,7 +28,7 @@ static bool folder_is_dots(const char *name)
 /* Levels of folders in an export or an archive that are removed. */
 #define FOLDER_DEPTH 16
 
-/* It does not use readdir(), which allocates, as a signal handler calls it. */
+/* A signal handler calls it, so it does not use readdir(), which allocates. */
 void folder_remove(int dir, const char *name, unsigned int depth)
 {
 	int fd OWNED_FD = openat(
@@ -57,7 +57,8 @@ static int folder_flush_file(int folder, const char *name)
 	return fd < 0 ? -1 : new_file_flush(fd);
 }
 
-/* Does so for a folder and its content. Returns 0, or -1 and errno. */
+/* Waits until a folder and its content are on the disk. Returns 0, or -1 and
+ * errno. */
 static int folder_flush(const char *path, unsigned int depth)
 {
 	DIR *d OWNED_DIR = opendir(path);

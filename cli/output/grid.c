@@ -16,8 +16,6 @@
 #include "stitch/base/wide.h"
 #include "stitch/order/clocks.h"
 
-/* ---- lines of text with a label in front */
-
 #define INDENT 15
 
 /* Appends to the line as much as fits. */
@@ -110,8 +108,6 @@ void lines_put_styled(struct lines *l, const char *label, enum term_style style)
 	l->text[l->len = 0] = '\0';
 }
 
-/* ---- times as tables print them */
-
 const char *span_moment(char buf[SPAN_TEXT], const int64_t *wall, int64_t time)
 {
 	char utc[CLOCK_UTC_SIZE];
@@ -160,7 +156,7 @@ struct cell {
 	const char *mark; /* after the text in the text form; NULL: none */
 	uint64_t n;	  /* CELL_PERCENT: in millionths of a percent */
 	double v;	  /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
-	bool count;	  /* v is one: CELL_CHANGE, CELL_REAL */
+	bool count;	  /* v is a count: CELL_CHANGE, CELL_REAL */
 	bool time;	  /* v or n is ns: CELL_CHANGE, _REAL, _NUMBER */
 };
 
@@ -169,7 +165,7 @@ struct grid {
 	size_t n_col;
 	struct cell *cell;
 	size_t n, cap;
-	uint64_t names, narrow; /* sets of columns: grid_names() */
+	uint64_t names, narrow; /* columns, as bits: grid_names() */
 	uint64_t whole, spare;	/* grid_whole(), grid_spare() */
 	uint64_t gives_way;	/* grid_give_way() */
 	struct arena text;
@@ -271,7 +267,7 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	struct wide v = wide_add(wide_mul(part, 100000000), whole / 2);
 	uint64_t n = whole ? wide_div(v, whole) : 0;
 
-	/* something is never nothing */
+	/* a part that is not 0 is never 0.000000 */
 	n += part && whole && !n;
 	grid_add_cell(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
 }
@@ -306,7 +302,8 @@ static bool grid_is_empty(const struct cell *c)
 		!isfinite(c->v));
 }
 
-/* Returns the digits of a numeric cell, in buf. */
+/* Returns the digits of a numeric cell, in buf; people: as text shows them,
+ * else as CSV and JSON do. */
 static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
@@ -375,6 +372,7 @@ struct column {
 	struct cut_name *name; /* if names are cut: by row; else NULL */
 };
 
+/* Returns the width of a line; narrowest: as far as text can be cut. */
 static size_t grid_line_width(const struct grid *g, const struct column *col,
 			      bool narrowest)
 {
@@ -392,7 +390,8 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 	return total;
 }
 
-/* *owed: blanks to write before the next cell that is not empty. */
+/* Writes a cell. *owed: blanks to write before the next cell that is not
+ * empty. */
 static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 			  const struct column *col, size_t *owed)
 {
@@ -432,7 +431,7 @@ static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 }
 
 /* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS.
- * The width goes to names first. */
+ * Names keep NAME_MIN columns while other text can be cut. */
 static void grid_fit_columns(const struct grid *g, struct column *col,
 			     FILE *out)
 {
@@ -517,6 +516,7 @@ static void grid_put_json(const struct grid *g, const struct cell *row,
 	json_end(j);
 }
 
+/* Writes the table as text, with bold titles. */
 static void grid_write_table(const struct grid *g, FILE *out)
 {
 	const bool told = json_before_rows();
@@ -593,7 +593,8 @@ static void grid_write_table(const struct grid *g, FILE *out)
 		free(col[i].name);
 }
 
-/* Columns without a name are left out, for people those without a title. */
+/* Writes the table as CSV, SQL or Markdown. Columns without a name are left
+ * out, or in Markdown, which is for people, those without a title. */
 static void grid_write_form(const struct grid *g, const struct output *o,
 			    FILE *out)
 {

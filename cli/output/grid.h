@@ -69,8 +69,7 @@ void grid_chance(struct grid *g, double p);
 
 /* Returns whether a row was added. */
 bool grid_has_rows(const struct grid *g);
-/* Writes the table; format is "table", "csv", "json",
- * "markdown" or "sql". */
+/* Writes the table; format is "table", "csv", "json", "markdown" or "sql". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
 /* Writes the table to stdout or, with "json", as member `key` of *j. */
 void grid_put(const struct grid *g, const char *format, struct json *j,
@@ -83,8 +82,6 @@ void grid_json_rows(const struct grid *g, struct json *j);
 /* Writes an array of objects, one a line, and a newline. */
 void grid_json(const struct grid *g, struct json *j, const char *key);
 
-/* ---- times in the form in which --time takes them, too. */
-
 #define SPAN_TEXT 96
 
 /* Writes a span of time, "12.500000,13.250001", or, if wall is not NULL, in
@@ -95,10 +92,8 @@ const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
 /* Writes one moment likewise, "12.500000", rounded down. Returns buf. */
 const char *span_moment(char buf[SPAN_TEXT], const int64_t *wall, int64_t time);
 
-/* ---- lines of text with a label in front, wrapped so that the text stays
- * in its column.
- *
- * The functions add to a line until lines_put() prints it. */
+/* Lines of text with a label in front, wrapped so that the text stays in its
+ * column. The functions add to a line until lines_put() prints it. */
 
 struct lines {
 	FILE *out;
@@ -127,5 +122,6 @@ void lines_put(struct lines *l, const char *label);
 /* Does lines_add() and lines_put(). */
 void lines_print(struct lines *l, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same as lines_put(), with the text in a style. */
 void lines_put_styled(struct lines *l, const char *label,
 		      enum term_style style);

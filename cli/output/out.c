@@ -24,8 +24,6 @@
 #include "stitch/files/new_file.h"
 #include "stitch/files/write_all.h"
 
-/* ---- long output on a terminal is shown by a pager, as git does it */
-
 /* Most bytes that are kept until the screen is full. */
 #define KEEP_MAX ((size_t)1 << 20)
 
@@ -45,10 +43,8 @@ static struct {
 	pid_t pid;
 } pager;
 
-/* ---- which pager */
-
-/* Returns whether the program exists. A command with shell syntax counts as
- * one. */
+/* Returns whether a program can be found. A command with shell syntax is taken
+ * for one that can. */
 static bool pager_can_run(const char *command)
 {
 	size_t n = strcspn(command, " \t");
@@ -77,8 +73,6 @@ void pager_arm(void)
 	pager.armed = pager.command && pager.rows > 0;
 }
 
-/* ---- the pager */
-
 /* Ends the pager's input, and waits while the user reads. Safe in a signal
  * handler. */
 static void pager_let_go(void)
@@ -90,6 +84,7 @@ static void pager_let_go(void)
 	waitpid(pager.pid, NULL, 0);
 }
 
+/* Starts the pager. If that fails, output goes to the terminal. */
 static void pager_start(void)
 {
 	int fd[2];
@@ -195,7 +190,7 @@ static void pager_end(void)
 		;
 }
 
-static int out_errno;
+static int out_errno; /* of the first write that failed; 0: none */
 static char out_buffer[1 << 18];
 
 /* Standard output has bytes for a program, not text: out_bytes(). */
@@ -304,8 +299,8 @@ int out_finish(struct err *err)
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
 }
 
-/* Writes to a FIFO or a device. It polls for a reader of a FIFO, as open()
- * would be restarted after a signal. Returns 0, or -1 and *err. */
+/* Writes to a FIFO or a device. Polls for a reader of a FIFO, as open() would
+ * be restarted after a signal. Returns 0, or -1 and *err. */
 static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 			     void *arg, struct err *err)
 {

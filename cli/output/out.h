@@ -10,9 +10,9 @@
 struct err;
 
 /* Replaces stdout and stderr by streams that escape what controls a terminal
- * (escape_filter.h). It is called once, before anything is printed. */
+ * (escape_filter.h). To be called once, before anything is printed. */
 void out_init(void);
-/* Turns that off for stdout, to which bytes for a program follow. */
+/* Turns escaping off for stdout, as bytes for a program follow. */
 void out_bytes(void);
 /* Prints n bytes like fwrite() to stdout, but does not copy long text. */
 void out_text(const char *text, size_t n);
@@ -35,13 +35,13 @@ typedef int out_write_fn(FILE *out, void *arg, struct err *err);
 int out_write(const char *path, out_write_fn *write, void *arg,
 	      struct err *err);
 
-/* ---- shows long output on a terminal in a pager, as git does.
+/* A pager shows long output on a terminal, as in git.
  *
  * pager_arm() is called once, before a command prints. Output is then kept
  * until it exceeds the screen; only then is the pager started, so that short
  * output is just printed. Descriptor 1 remains the terminal, so that widths and
  * colors are right. If stderr is the terminal, it goes to the pager as well
- * until pager_end(). */
+ * until out_settle(). */
 
 extern bool pager_never; /* --no-pager */
 

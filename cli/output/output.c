@@ -24,7 +24,7 @@ static void output_value(FILE *out, const struct value *v)
 		fprintf(out, "%02x", (unsigned char)v->text[i]);
 }
 
-/* ---- rows as a table for people.
+/* A table for people.
  *
  * Column widths come from the first rows; a longer value in a later row shifts
  * the rest of its line. On a terminal the widest columns are cut until a line
@@ -81,6 +81,7 @@ static char *out_table_text(const struct value *v)
 	return mem_strdup(num);
 }
 
+/* Writes a cell, cut or padded to the width of its column. */
 static void out_table_put_cell(struct table_out *t, size_t i, const char *s)
 {
 	const struct column *c = &t->col[i];
@@ -139,6 +140,7 @@ static void out_table_fit_columns(struct table_out *t)
 	}
 }
 
+/* Writes the titles and the rows that were kept, and frees these. */
 static void out_table_flush_held(struct table_out *t, struct rows *rows)
 {
 	out_table_fit_columns(t);
@@ -159,6 +161,7 @@ static void out_table_flush_held(struct table_out *t, struct rows *rows)
 	t->cell = NULL;
 }
 
+/* Keeps a row, and widens the columns to fit it. */
 static void out_table_hold_row(struct table_out *t, struct rows *rows)
 {
 	mem_grow(t->cell, t->cap, (t->held + 1) * t->n);
@@ -213,8 +216,6 @@ static const struct output out_table = {
 	.name = "table",
 	.write = out_table_write,
 };
-
-/* ---- rows of a query as JSON */
 
 /* the longest part of a blob that is written, in bytes */
 #define BLOB_MAX ((size_t)1 << 20)
@@ -311,10 +312,8 @@ bool json_before_rows(void)
 	return getenv("BACKSTITCH_ROWS") != NULL;
 }
 
-/* ---- rows as a table of GitHub-flavoured Markdown */
-
-/* It is longer than any run of backticks that begins a line, such as in a
- * thread's name, which has at most 15 bytes. */
+/* Longer than any run of backticks that begins a line, such as in a thread's
+ * name, which has at most 15 bytes. */
 #define FENCE "````````````````````"
 
 static void markdown_put_ticks(FILE *out, size_t n)
@@ -356,7 +355,7 @@ static void markdown_put_cell(FILE *out, const char *s, size_t len)
 		if (*p == '|')
 			putc('\\', out);
 		putc(*p, out);
-		/* would escape what follows, which is not of it */
+		/* a blank, or it would escape the "\" of the next "|" */
 		if (*p == '\\' && p[1] == '|')
 			putc(' ', out);
 	}
@@ -379,12 +378,13 @@ static const struct output out_markdown = {
 	.rule = { " --- |", " ---: |" },
 };
 
-/* ---- rows as blocks with one value a line, for values that are long or have
- * lines themselves, such as stacks.
+/* Blocks with one value a line, for values that are long or have lines
+ * themselves, such as stacks.
  *
  * A line of a value never begins in the column of the names, so that text from
  * a capture cannot pass for another value. */
 
+/* Writes a value, whose further lines are indented. */
 static void out_lines_put_value(FILE *out, const struct value *v, int indent)
 {
 	const char *s = v->text;
@@ -446,10 +446,8 @@ static const struct output out_lines = {
 	.write = out_lines_write,
 };
 
-/* ---- rows as SQL that makes a table `result` of them.
- *
- * It is for a shell of SQLite, in any database: an older `result` is
- * replaced. */
+/* SQL that makes a table `result`, for a shell of SQLite in any database: an
+ * older `result` is replaced. */
 
 void sql_put_text(FILE *out, const char *s, size_t len)
 {
@@ -488,8 +486,6 @@ static const struct output out_sql = {
 	.blob_end = "'",
 };
 
-/* ---- rows as an array in a JSON object, one row a line */
-
 static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 {
 	struct json j;
@@ -506,10 +502,9 @@ static const struct output out_json = {
 	.write = out_json_write,
 };
 
-/* ---- rows as comma-separated values (RFC 4180), with a head line */
-
-/* Writes a mark and a value, in quotes if it needs them. Newlines are escaped:
- * RFC 4180 allows them in quotes, but they break line-based tools. */
+/* Writes a mark and a value of CSV (RFC 4180), in quotes if it needs them.
+ * Newlines are escaped: RFC 4180 allows them in quotes, but they break
+ * line-based tools. */
 static void out_csv_put(FILE *out, const char *s, size_t len, const char *mark)
 {
 	bool quote = !len;
@@ -530,7 +525,7 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 	out_csv_put(out, s, len, "");
 }
 
-/* With ' in front of what such a program would calculate. */
+/* Writes text with ' in front of what a spreadsheet would calculate. */
 static void out_csv_put_safe(FILE *out, const char *s, size_t len)
 {
 	out_csv_put(out, s, len,
@@ -550,8 +545,6 @@ static const struct output out_spreadsheet = {
 	.before = ",",
 	.end = "\n",
 };
-
-/* ---- all of them */
 
 const struct output *const outputs[] = { &out_table, &out_lines,
 					 &out_csv,   &out_spreadsheet,

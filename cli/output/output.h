@@ -10,13 +10,13 @@ struct rows;
 struct value;
 
 struct output {
-	const char *name; /* of --format, but "spreadsheet" is not */
+	const char *name; /* the value of --format; "spreadsheet" is none */
 	/* Writes all rows. Returns 0, or -1 and *err; 0 also if it stops
 	 * because out_failed(). Control bytes are escaped. */
 	int (*write)(FILE *out, struct rows *rows, struct err *err);
 	/* If write is NULL, values are written one by one. text() writes a
 	 * value that is text, column() the name of a column in the first line;
-	 * column NULL: text() does. */
+	 * column NULL: text() writes it, too. */
 	void (*text)(FILE *out, const char *s, size_t len);
 	void (*column)(FILE *out, const char *name, bool first);
 	/* text before the first value of a row and before others, after each
@@ -31,7 +31,7 @@ struct output {
 extern const struct output *const outputs[]; /* ends with NULL */
 /* Returns the output of a name, or NULL. */
 const struct output *output_find(const char *name);
-/* Writes all rows as struct output says. */
+/* Writes all rows. Returns 0, or -1 and *err. */
 int output_write(const struct output *o, FILE *out, struct rows *rows,
 		 struct err *err);
 /* For outputs without write(): write the name of a column, or a value with a
@@ -53,8 +53,6 @@ bool output_is_csv(const char *name);
 void markdown_fence(FILE *out, bool begin);
 /* Writes text as an SQL literal, with \xNN for what controls a terminal. */
 void sql_put_text(FILE *out, const char *s, size_t len);
-
-/* ---- rows of a query as JSON. */
 
 /* Writes a value of a row; a blob as hexadecimal, at most its first MiB. */
 void json_value(struct json *j, const char *key, const struct value *v);

@@ -14,8 +14,6 @@
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 
-/* ---- one line on the terminal that shows progress */
-
 #define NS 1000000000ll
 
 static struct {

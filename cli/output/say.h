@@ -9,8 +9,8 @@
 /* Formats as printf() does. A newline as the last character ends the line; all
  * others, and what cannot be shown, become escapes. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Does so after "note: ", for what a user should know about the answer, not
- * about what the command did. It does not change the exit status. */
+/* Prints "note: " and the same, for what a user should know about the answer,
+ * not about what the command did. It does not change the exit status. */
 void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints whole lines of safe text, wrapped for a terminal; NULL: nothing. */
 void say_lines(const char *lines);
@@ -19,11 +19,9 @@ struct stacks;
 /* Returns the event that stacks_choose() chooses, and prints its note. */
 int say_choice(const struct stacks *s, const char *doing);
 
-/* ---- one line on the terminal that shows progress.
- *
- * Shown only if standard error is a terminal and the work takes more than half
- * a second. Code that prints to stderr meanwhile calls progress_clear()
- * first. */
+/* A line on the terminal that shows progress, only if standard error is a
+ * terminal and the work takes more than half a second. Code that prints to
+ * stderr meanwhile calls progress_clear() first. */
 
 void progress_start(const char *what);
 /* Starts the line for a live input, and shows it at once, since no data may

@@ -9,7 +9,7 @@ extern const char *term_color_option; /* the value of --color; NULL: auto */
 /* Returns the width to write for: that of the terminal, else $COLUMNS, else 80;
  * at least 20. */
 int term_columns(FILE *out);
-/* Returns likewise, but INT_MAX if there is neither a terminal nor $COLUMNS:
+/* Returns the same, but INT_MAX if there is neither a terminal nor $COLUMNS:
  * text in a file is not wrapped, so that grep finds a fact in one line. */
 int term_limit(FILE *out);
 /* Returns the rows of the terminal; 0 if unknown or not a terminal. */
@@ -57,7 +57,7 @@ struct term_lines {
 
 /* Returns the stream to write the lines to. */
 FILE *term_lines_begin(struct term_lines *l, FILE *out);
-/* Does so for lines of at most `width` columns, also in files, that are not
+/* The same for lines of at most `width` columns, also in files, that are not
  * indented; empty lines are left out. */
 FILE *term_lines_begin_at(struct term_lines *l, FILE *out, int width);
 /* Closes the stream and prints the lines. */
