@@ -17,8 +17,6 @@
 #include "schema/store.h"
 #include "stitch/base/search.h"
 
-/* ---- the source lines of a function, by share */
-
 #define LINES 10 /* in the text form */
 #define PLACE_MIN 12
 
@@ -64,7 +62,7 @@ static void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 	putc('\n', out);
 }
 
-/* Writes all of them as the array "lines". */
+/* Writes all lines as the array "lines". */
 static void hot_lines_json(struct json *j, const struct hot_lines *l)
 {
 	json_array(j, "lines");
@@ -80,8 +78,6 @@ static void hot_lines_json(struct json *j, const struct hot_lines *l)
 	}
 	json_end(j);
 }
-
-/* ---- an inlined function, in those that it was inlined into */
 
 COMPARE_FUNCTION(inlined_compare, struct inlined_into,
 		 compare_numbers(y->weight, x->weight)
@@ -141,6 +137,7 @@ void inlined_release(struct inlined_copies *in)
 	arena_release(&in->text);
 }
 
+/* Returns the table of the functions that it was inlined into. */
 static struct grid *inlined_grid(const struct inlined_copies *in, bool json)
 {
 	static const struct grid_column col[] = {
@@ -213,8 +210,6 @@ void inlined_json(const struct inlined_copies *in)
 	json_finish(&j);
 }
 
-/* ---- one function */
-
 #define BAR 8
 #define SOURCES 4	       /* files that the head names */
 #define LEFT (9 + 9 + BAR + 1) /* columns to the left of the code */
@@ -233,6 +228,7 @@ enum annot_heat {
 	ANNOT_HOT
 };
 
+/* Writes share, samples and bar of an instruction, or blanks if it has none. */
 static void annot_text_put_share(FILE *out, const struct annot *a,
 				 const struct annot_insn *in)
 {
@@ -300,8 +296,8 @@ static void annot_json_insn(struct json *j, const struct annot *a,
 void annot_text(FILE *out, const struct annot *a, long around)
 {
 	struct annot_lines source = { .shown = NULL };
-	long last = -1;	 /* the last instruction with samples up to in; -1 */
-	size_t next = 0; /* the first with samples from in on; a->n */
+	long last = -1;	 /* the last one with samples up to in; -1: none */
+	size_t next = 0; /* the first with samples from in on; or a->n */
 	size_t hidden = 0;
 
 	term_wrap(out, a->trust, 0, 2, term_limit(out));
@@ -415,8 +411,6 @@ void annot_text(FILE *out, const struct annot *a, long around)
 			a->left_out);
 }
 
-/* ---- the list of functions */
-
 void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 {
 	static const struct grid_column col[] = {
@@ -477,8 +471,6 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		}
 	}
 }
-
-/* ---- JSON */
 
 void annot_json(const struct annot *a)
 {

@@ -1,4 +1,4 @@
-/* annotated.h - the answers of the command annotate. */
+/* annotated.h - what the command annotate prints. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,20 +7,19 @@
 
 struct json;
 
-/* ---- inlined functions */
-
 /* Samples of an inlined function in one function that it was inlined into. */
 struct inlined_into {
 	uint32_t func; /* index in hot.func */
 	uint64_t weight, samples;
 };
 
-/* An inlined function in all functions with samples in it, or in functions that
- * were inlined into it. */
+/* An inlined function: its samples, with those of functions that were inlined
+ * into it, in all functions that it was inlined into. */
 struct inlined_copies {
 	const struct hot *h;
 	const char *what, *dso;
-	const char *name; /* NULL: there is no sample */
+	const char *name; /* as in debug information; NULL: there is no
+			   * sample */
 	uint64_t weight, samples;
 	struct inlined_into *into; /* largest first */
 	size_t n_into;

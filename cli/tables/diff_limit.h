@@ -15,14 +15,14 @@ struct diff_limit {
 	/* above and function, set by diff_limit_read() */
 	double percent;
 	regex_t functions;
-	/* rows that grew by more */
+	/* rows that grew by more than percent */
 	struct diff_grown *item;
 	size_t n, cap;
 };
 
 /* Parses above and function. Returns 0, or -1 and *err. */
 int diff_limit_read(struct diff_limit *l, struct err *err);
-/* Why one run of a side leaves a growth open. */
+/* Why a growth is not judged if a side has one run only. */
 #define DIFF_LIMIT_FEW                                                         \
 	"one run of a side does not tell what runs differ by; give "           \
 	"several of each, 'A... -- B...'"
@@ -36,8 +36,9 @@ typedef char *diff_limit_name_fn(const void *arg, uint32_t row);
  * STATUS_UNJUDGED. Otherwise it returns `status`. */
 int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
 		    diff_limit_name_fn *name, const void *arg, int status);
-/* Notes a row that is significantly larger in B, by `percent` of the whole. p
- * is its p-value, NaN if the row is new. name is copied. */
+/* Adds a row that is significantly larger in B, by `percent` of the whole, if
+ * that is above the limit. p is its p-value, NaN if the row is new. name is
+ * copied. */
 void diff_limit_add(struct diff_limit *l, const char *name, double percent,
 		    double p);
 /* Prints on stderr what grew by more than is allowed and returns STATUS_LOSS,

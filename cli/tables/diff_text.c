@@ -11,11 +11,9 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 
-/* Of a side that has so many times the weight of the other, percents say less
- * than that number. */
+/* If a side has more than this many times the weight of the other, that number
+ * is written, and no percentage. */
 #define MOVED_TIMES 10
-
-/* ---- the two sides, and what is the same in them */
 
 void diff_tell_side(const struct compare *c, int side, FILE *out)
 {
@@ -79,7 +77,7 @@ void diff_put_sides(const struct compare *c, struct json *j)
 	}
 }
 
-/* "--match OLD=NEW" */
+/* Writes "--match OLD=NEW". */
 static void diff_put_match(const char *from, const char *to, FILE *out)
 {
 	safe_text_say(out, "--match ", from, "=");
@@ -151,14 +149,12 @@ void diff_tell_renamed(const struct compare *c, uint32_t row, FILE *out)
 	fputs(": of like weight, by the same callers", out);
 }
 
-/* ---- what changed
- *
- * Of one run a side the first sentence says how long these two took, as nothing
- * tells what runs of one program differ by: of pairs of such runs on a busy
- * machine half differ by more than any fixed limit. */
+/* With one run a side, the first sentence says how long these two took, as it
+ * is not known how much runs of one program differ: of pairs of such runs on a
+ * busy machine, half differ by more than any fixed limit. */
 
-/* Writes "95 %: +250.10 to +301.44 %", the interval of by how much more B has
- * of something than A; times: how many times as much, which may be off by the
+/* Writes "95 %: +250.10 to +301.44 %", the interval of how much more of
+ * something B has than A. times: B divided by A, which may be off by the
  * factor. */
 static void moved_put_interval(double times, double factor, FILE *out)
 {
@@ -188,7 +184,8 @@ static void moved_put_name(const struct diff_rows *d, uint32_t row, FILE *out)
 	safe_text_put(out, *l->name ? l->name : l->image, 0, 0);
 }
 
-/* sum: by how much the runs differ, in weight; 0: it is not said. */
+/* Writes the cause. sum: by how much the runs differ, in weight; 0: this is not
+ * mentioned. */
 static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 			    double sum, FILE *out)
 {
@@ -201,8 +198,8 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 		(double)d->side[1].runs;
 
 	moved_put_name(d, cause->row, out);
-	/* of symbols alone, which inlined functions lack: what it had before is
-	 * not known */
+	/* by symbols alone, which inlined functions lack, it is not known what
+	 * the function had before */
 	if (only) {
 		fputs(only > 0 ? " is new, or was inlined"
 			       : " is gone, or is inlined",
@@ -281,7 +278,7 @@ void diff_tell_cause(const struct compare *c, int none UNUSED, FILE *out)
 		moved_put_cause(c, d, 0, out);
 }
 
-/* Writes what changed, after a semicolon. sum: as of moved_put_cause(). */
+/* Writes what changed, after a semicolon. sum: see moved_put_cause(). */
 static void moved_put_what(const struct compare *c, double sum, FILE *out)
 {
 	const struct diff_rows *cause = compare_cause(c);

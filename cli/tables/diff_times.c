@@ -1,5 +1,4 @@
-/* diff_times.c - what changed between two sides in times that are no samples.
- */
+/* diff_times.c - what changed between two sides in times, not in samples. */
 #include "cli/tables/diff_times.h"
 
 #include <inttypes.h>
@@ -23,7 +22,8 @@
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
 
-/* How much of what is ready is not little next to it. */
+/* A program's own time is named before its ready time if it grew by more than
+ * this part of what that grew by. */
 #define TIMES_OWN 0.4
 
 struct times {
@@ -32,6 +32,7 @@ struct times {
 	struct intern held[2]; /* see sides_hold() */
 };
 
+/* Reads the times of all runs. Returns 0, or -1 and *err. */
 static int times_read(struct times *d, const struct sides *s, int *status,
 		      struct err *err)
 {
@@ -59,9 +60,7 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 	return 0;
 }
 
-/* ---- sentences */
-
-/* Returns whether a row may be of time without a request. */
+/* Returns whether the time of a row may be spent without anything to do. */
 static bool times_may_idle(const struct times *d, const struct timings_row *r)
 {
 	const char *kind = intern_get(&d->of.t.words, r->key[0]);
@@ -79,8 +78,8 @@ static bool times_is_ready(const struct times *d, const struct timings_row *r)
 	return !strncmp(intern_get(&d->of.t.words, r->key[0]), "ready", 5);
 }
 
-/* "syscall fsync", "lock in f", "lock ended by t", "computing by t, most of it
- * in f". */
+/* Writes "syscall fsync", "lock in f", "lock ended by t", "computing by t, most
+ * of it in f". */
 static void times_put_name(const struct times *d, const struct timings_row *r,
 			   FILE *out)
 {
@@ -112,7 +111,7 @@ static void times_put_name(const struct times *d, const struct timings_row *r,
 	}
 }
 
-/* "+12.50 % (95 %: +9.30 to +18.38 %)" */
+/* Writes "+12.50 % (95 %: +9.30 to +18.38 %)". */
 static void times_put_growth(const struct timings_change *c, FILE *out)
 {
 	if (!(c->size[0] > 0)) {
@@ -130,9 +129,9 @@ static void times_put_growth(const struct timings_change *c, FILE *out)
 }
 
 /* Returns whether a measure of a row is proved to have grown, and may be a
- * cause: that threads wait longer behind other programs is one if those are
- * shown to have more of the CPUs, and not if the program asks for more, so that
- * there are more such waits, but none is longer. */
+ * cause. Waits behind other programs are one only if the average wait is longer
+ * and those programs are shown to have more of the CPUs, not if the program
+ * just waits more often. */
 static bool times_grew(const struct times *d, const struct timings_row *r)
 {
 	struct timings_change others;
@@ -152,13 +151,14 @@ static bool times_grew(const struct times *d, const struct timings_row *r)
 	return others.low > 1;
 }
 
+/* Returns how much more time a row has in B, in ns. */
 static double times_more(const struct timings_row *r)
 {
 	return r->of[TIMINGS_TOTAL].size[1] - r->of[TIMINGS_TOTAL].size[0];
 }
 
-/* The same of all places in which a thread waited for the same: what it
- * computed is one row, and is not before what it waited for in several. */
+/* The same for all places in which a thread waited for one thing. What it
+ * computed is one row, and is not to come before a wait that is in several. */
 static double times_more_in_all(const struct times *d,
 				const struct timings_row *r)
 {
@@ -176,9 +176,10 @@ static double times_more_in_all(const struct times *d,
 	return more;
 }
 
-/* Returns the row that most time more is in, and has a measure that grew or, if
- * nothing did, whose own interval says so, or what is likely; NULL: none. What
- * may be idle is one only where nothing else is. own: but what was ready. */
+/* Returns the row with most time more in B, of those with a measure that grew;
+ * if nothing did, the first whose own interval says so, or that likely did;
+ * NULL: none. Rows that may be idle count only if no others do. own: without
+ * ready time and quotas. */
 static const struct timings_row *times_slower_of(const struct times *d,
 						 bool own)
 {
@@ -206,9 +207,9 @@ static const struct timings_row *times_slower_of(const struct times *d,
 	return found ?: hint;
 }
 
-/* Returns whether a thread takes longer rather as it computes more than as it
- * is ready for longer each time that it computes: of both orders in which one
- * changed after the other the mean. */
+/* Returns whether a thread takes longer because it computes more, rather than
+ * because it is ready for longer for each ns that it computes. Each effect is
+ * the mean of both orders in which the two may have changed. */
 static bool times_computes(const struct times *d, const struct timings_row *of)
 {
 	double run[2] = { 0 }, each[2] = { 0 };
@@ -233,9 +234,10 @@ static bool times_computes(const struct times *d, const struct timings_row *of)
 				     (each[1] - each[0]) * (run[0] + run[1]);
 }
 
-/* The same. What computes more waits longer for CPUs, too: what the program
- * itself has more of is first if it is not little next to that, and as sure,
- * and always if its quota held it in A, too. */
+/* Returns the row to name as the cause; NULL: none. A program that computes
+ * more waits longer for CPUs, too: its own time comes before ready time if it
+ * is as sure, and large or computing that explains most of it, and before a
+ * quota that held it in A, too. */
 static const struct timings_row *times_slower(const struct times *d)
 {
 	const struct timings_row *r = times_slower_of(d, false);
@@ -255,6 +257,7 @@ static const struct timings_row *times_slower(const struct times *d)
 		       : r;
 }
 
+/* Returns how many records a side lost; UINT64_MAX: not known. */
 static uint64_t times_lost(const struct times *d, int side)
 {
 	uint64_t n = 0;
@@ -265,7 +268,7 @@ static uint64_t times_lost(const struct times *d, int side)
 	return n;
 }
 
-/* What made it slower, and on what that rests. */
+/* Writes what made B slower, and on what that is based. */
 static void times_tell(const struct times *d, FILE *out)
 {
 	static const char *const words[TIMINGS_MEASURES] = { "number",
@@ -329,7 +332,7 @@ static void times_tell(const struct times *d, FILE *out)
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			if (proved ? !r->of[m].change : m != TIMINGS_TOTAL)
 				continue;
-			/* the times above say it */
+			/* the times above show it */
 			if (r->of[m].little && m == TIMINGS_TOTAL)
 				continue;
 			fprintf(out, "%s%s ", sep, words[m]);
@@ -372,8 +375,6 @@ static void times_tell(const struct times *d, FILE *out)
 				"AB"[side], HUMAN_NOUN(lost, "record"));
 	}
 }
-
-/* ---- the table */
 
 #define TIMES_CHANGE(title, of)                                                \
 	{ title, of "_percent" }, { "", of "_change" },                        \
@@ -460,11 +461,12 @@ static void times_add_row(const struct times *d, struct grid *g,
 	grid_text(g, intern_get(&d->of.t.words, r->mostly));
 }
 
-/* In which order columns go where lines are narrow, the last one first. */
+/* Columns that are left out where lines are narrow, the last one first. */
 static const char *const times_spare[] = { "Count A", "Count B", "p99 A",
 					   "p99 B",   "p50 A",	 "p50 B",
 					   "Max A",   "Max B" };
 
+/* Prints the sentence and the table, in the chosen format. */
 static void times_print(const struct times *d, const struct sides *s)
 {
 	static const char *const title[][4] = {
@@ -481,7 +483,7 @@ static void times_print(const struct times *d, const struct sides *s)
 	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(col, times_columns, sizeof(col));
-	/* only sums are judged */
+	/* of parts only sums are judged */
 	for (size_t i = 6; d->of.t.parts && i < TIMES_KEY; i++)
 		col[i].title = NULL;
 	if (d->of.t.parts || d->of.ask.per) {
@@ -529,7 +531,7 @@ static void times_print(const struct times *d, const struct sides *s)
 
 			json_object(&j, side ? "b" : "a");
 			json_text(&j, "name", s->side[side].name);
-			/* what samples have */
+			/* what a comparison of samples has */
 			for (size_t i = 0; i < ARRAY_SIZE(no_samples); i++)
 				json_null(&j, no_samples[i]);
 			json_uint(&j, "runs", d->of.t.runs[side]);
@@ -567,8 +569,8 @@ void diff_changed_view(const char *columns)
 	fputs(";\n", stdout);
 }
 
-/* Says what grew by more than is allowed, or why that cannot be judged. Returns
- * an enum status. */
+/* Prints what grew by more than is allowed, or why that cannot be judged.
+ * Returns an enum status. */
 static int times_check_limit(struct times *d, int status)
 {
 	struct diff_limit *l = d->o->fail;
@@ -639,7 +641,7 @@ int diff_times(const struct sides *s, const struct diff_times_opts *o,
 
 struct diff_parts {
 	struct times d;
-	bool none;
+	bool none; /* a run has no such time */
 };
 
 struct diff_parts *diff_parts_new(const struct filter *filter,

@@ -39,4 +39,4 @@ void diff_parts_add(void *p, int side, struct store *db, const char *path);
 char *diff_parts_sentence(struct diff_parts *p);
 /* Returns the times of the sentence, borrowed. */
 const struct timed *diff_parts_timed(const struct diff_parts *p);
-void diff_parts_free(struct diff_parts *p); /* NULL is fine */
+void diff_parts_free(struct diff_parts *p);

@@ -20,10 +20,10 @@ struct sides;
 struct trust;
 
 struct report_opts {
-	/* opens recordings that are compared */
+	/* opens the recordings that are compared */
 	compare_open_fn *open;
 	const void *open_arg;
-	const struct filter *filter; /* which samples; borrowed */
+	const struct filter *filter; /* selects samples; borrowed */
 	unsigned int keys;	     /* enum report_key */
 	const char *format;	     /* "table" has text around it */
 	size_t limit;		     /* rows; SIZE_MAX: all */
@@ -64,7 +64,7 @@ int report_offcpu(struct store *db, const char *path,
 /* Command sched: what each thread did, the longest times that it was ready,
  * and what it was blocked for. Returns 0, or -1 and *err. */
 struct sched_opts {
-	const struct filter *filter; /* which samples; borrowed */
+	const struct filter *filter; /* selects samples; borrowed */
 	const char *format;
 	size_t limit;	   /* rows; SIZE_MAX: all */
 	const char *order; /* "max", ...; NULL: "max" */
@@ -77,11 +77,13 @@ int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 /* Command latency: how long pairs of events took. Returns an enum status, or
  * -1 and *err. */
 struct latency_opts {
-	const struct filter *filter; /* of the begins; borrowed */
+	const struct filter *filter; /* selects intervals by their start;
+				      * borrowed */
 	const char *format;
 	size_t limit;		 /* rows; SIZE_MAX: all */
-	size_t each;		 /* of the table, rows of a kind, those that may
-				  * be idle last; 0: all, in one order */
+	size_t each;		 /* rows of each kind in the table, those that
+				  * may be idle last; 0: all rows, in one
+				  * order */
 	const char *kind;	 /* NULL: all that were recorded */
 	const char *const *pair; /* as in intervals.h */
 	size_t n_pair;
@@ -92,8 +94,9 @@ struct latency_opts {
 	const char *order;    /* a column */
 	size_t worst;	      /* how many of the longest; 0: none */
 	bool histogram;
-	int64_t fail;		/* ns; -1: not asked for */
-	unsigned int per_mille; /* at which the percentile must not be above */
+	int64_t fail;		/* ns that a row must not certainly exceed; -1:
+				 * none */
+	unsigned int per_mille; /* the percentile of the row for `fail` */
 	const int64_t *wall;	/* wall_clock_take() */
 };
 int report_latency(struct store *db, const char *path,
@@ -104,13 +107,11 @@ void report_put_capture(FILE *out, const char *path, const char *host);
 /* "lost records: 12 and an unknown number more", and a line feed. */
 void report_put_lost(FILE *out, uint64_t lost, bool unknown);
 
-/* ---- shared by the files of report */
-
 struct report {
 	struct store *db;
 	int served; /* it has the sums of a server; report_load_head() */
 	struct stacks *stacks;
-	/* by function and image, of any order; NULL: the table has others */
+	/* by function and image, not sorted; NULL: the table has other keys */
 	struct report_rows *rows;
 	struct trust *trust; /* of the samples that are counted */
 	const char *path;
@@ -120,8 +121,8 @@ struct report {
 	uint64_t lost;			 /* records, as check counts them */
 	bool lost_unknown;		 /* and an unknown number more */
 	const struct offcpu_sums *waits; /* of --wall; NULL: none */
-	/* with by_wall: what is certain of the weight, and for how much of it
-	 * how many threads ran is a range */
+	/* with by_wall: the part of the weight that is certain, and the part
+	 * for which the number of threads that ran is a range */
 	uint64_t least, ranged;
 	struct traced traced;
 	bool people; /* format is "table", with text around it */
@@ -134,10 +135,11 @@ int report_load_head(struct report *rp, struct err *err);
 int report_print_head(const struct report *rp, struct err *err);
 /* Writes these lines as JSON members. Returns 0, or -1 and *err. */
 int report_head_json(const struct report *rp, struct json *j, struct err *err);
-/* Returns whether the event is one of ftrace's own tracers. */
+/* Returns the sums of the event, borrowed, if it is of one of ftrace's own
+ * tracers; else NULL. */
 const struct traced_sums *report_traced(const struct report *rp);
-/* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
- * apart: for stacks_opts. */
+/* Returns whether no key tells threads of one name, CPUs or verdicts apart: for
+ * stacks_opts.summed. */
 bool report_summed(const struct report_opts *o);
 /* The columns of the keys that are not code, and their cells in one row.
  * report_key_columns() returns how many there are. */

@@ -27,12 +27,14 @@
 struct report_diff {
 	const struct report_opts *o;
 	struct compare c;
-	const struct diff_rows *d, *other; /* of c: as asked for, and by what
-					    * was not */
+	const struct diff_rows *d, *other; /* of c: by weights or shares as
+					    * asked for, and by the other of
+					    * these */
 	bool time;			   /* weights are ns */
-	struct diff_parts *parts;	   /* NULL: not asked for */
+	struct diff_parts *parts;	   /* NULL: there is no such sentence */
 };
 
+/* Reads and judges both sides. Returns 0, or -1 and *err. */
 static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
@@ -83,8 +85,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 	return 0;
 }
 
-/* The columns of self and total; of other measures by weights, if shares are
- * judged, and the other way round. */
+/* The columns of self or total by what is judged, shares or weights, and by the
+ * other of these. */
 #define DIFF_COLUMNS(shown, key)                                               \
 	{                                                                      \
 		{ shown " A %", key "_a_percent" },                            \
@@ -122,7 +124,7 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 		{ DIFF_OTHER("Weight", "By weight", "total_weight"),
 		  DIFF_OTHER("Points", "By share", "total_share") },
 	};
-	/* percents, else weights */
+	/* columns of percents, or else of weights */
 	size_t hidden = rp->o->absolute ? 0 : 6;
 	size_t n = ARRAY_SIZE(column[total]);
 
@@ -138,7 +140,7 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 	n += ARRAY_SIZE(other[total][0]);
 	if (!rp->d->whole.run)
 		return n;
-	/* while the change is that of their means */
+	/* the change is that of the means of runs */
 	if (rp->o->absolute) {
 		col[6].title = total ? "Total A, all runs" : "Self A, all runs";
 		col[7].title = total ? "Total B, all runs" : "Self B, all runs";
@@ -147,6 +149,7 @@ static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
 	return n + 2;
 }
 
+/* Fills in all columns. Returns how many there are. */
 static size_t report_diff_fill_columns(const struct report_diff *rp,
 				       struct grid_column *col)
 {
@@ -155,7 +158,7 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 	size_t rest = n;
 
 	n += add_columns(rp, col + n, !rp->o->by_total);
-	/* the text form shows only the chosen kind */
+	/* the text form shows only self, or only total */
 	for (; rest < n; rest++)
 		col[rest].title = NULL;
 	n += report_key_columns(keys, col + n);
@@ -173,13 +176,14 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 	return n;
 }
 
-/* The last number is a weight, or no more than its digits. */
+/* Marks the last number as a time, if it is a weight in ns. */
 static void fill_unit(const struct report_diff *rp, struct grid *g, bool weight)
 {
 	if (weight && rp->time)
 		grid_is_time(g);
 }
 
+/* Adds the cells of self or total of a row. */
 static void fill_counts(const struct report_diff *rp, struct grid *g,
 			size_t row, bool total)
 {
@@ -192,7 +196,7 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 		in[i] = d->row[row].weight[i][total];
 		grid_percent(g, in[i], d->side[i].weight);
 	}
-	/* what B would have if it had not changed, next to what did not */
+	/* what B would have if the row had changed as little as the others */
 	grid_real(g, diff_rows_size(d, 1, d->scale * (double)in[0]),
 		  d->absolute);
 	grid_change(g, diff_rows_excess_of(d, row, total), d->absolute);
@@ -219,15 +223,14 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 	}
 }
 
-/* Returns whether a row is a function of A that B may have under another name.
- */
+/* Returns whether a row of A may have another name in B. */
 static bool report_diff_is_renamed(const struct report_diff *rp, uint32_t row)
 {
 	return rp->c.renamed && rp->c.renamed[row] != REPORT_NONE &&
 	       rp->d->place[1][row].a;
 }
 
-/* Writes what the change comes from; nothing changed: null. */
+/* Writes what the change comes from; null if nothing changed. */
 static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 {
 	const struct diff_rows *d = compare_cause(&rp->c);
@@ -266,7 +269,7 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 	json_end(j);
 }
 
-/* What the rows are measured against; null: all. */
+/* Writes what the rows are measured against; null: all rows. */
 static void report_diff_json_reference(const struct diff_rows *d,
 				       struct json *j)
 {
@@ -333,8 +336,8 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 	json_finish(&j);
 }
 
-/* Leaves out the numbers of rows without any weight of the chosen kind. Returns
- * how many are left. */
+/* Drops rows without any weight of the chosen kind from order[]. Returns how
+ * many are left. */
 static size_t report_diff_drop_empty(const struct report_diff *rp,
 				     uint32_t *order)
 {
@@ -350,6 +353,7 @@ static size_t report_diff_drop_empty(const struct report_diff *rp,
 	return n;
 }
 
+/* Prints the comparison, in the chosen format. */
 static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = output_is_text(rp->o->format);

@@ -23,7 +23,7 @@
 #include "stitch/verdict.h"
 
 /* Returns 1 if a sample of the event asked for a user stack, 0, or -1 and *err.
- * Groups from sums do not tell joined requests. */
+ * Groups made of sums do not show requests that were joined. */
 static int report_is_deferred(const struct report *rp, struct err *err)
 {
 	struct value event = { .kind = VALUE_NULL };
@@ -55,8 +55,8 @@ static void report_put_share(FILE *out, const char *what, uint64_t part,
 /* Weights of stacks with something wrong, by what it is. */
 struct report_wrong {
 	struct report_rows *rows; /* by symbol, largest total first */
-	uint64_t hit, exec, unnamed, generated;
-	bool own; /* rows were made for this */
+	uint64_t hit, exec, unnamed, generated; /* weights */
+	bool own;				/* rows were made for this */
 };
 
 /* Returns the name of a row of missing user stacks, NULL for other rows. */
@@ -72,7 +72,7 @@ static const char *report_missing_name(const struct report_rows *r,
 		       : NULL;
 }
 
-/* Sets *w; the caller calls report_wrong_release(). */
+/* Adds up weights in *w, for report_wrong_release(). */
 static void report_count_wrong(const struct report *rp, struct report_wrong *w)
 {
 	*w = (struct report_wrong){ .rows = rp->rows, .own = !rp->rows };
@@ -102,8 +102,8 @@ static void report_wrong_release(struct report_wrong *w)
 		report_rows_free(w->rows);
 }
 
-/* Returns whether the name stands for callers that were cut off a stack, which
- * has the others: "[user: limit]". */
+/* Returns whether a name stands for callers that were cut off a stack: "[user:
+ * limit]". */
 static bool report_is_cut(const char *name)
 {
 	const char before[] = "[user: ";

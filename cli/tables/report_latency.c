@@ -30,11 +30,11 @@
 #define CHAIN_LINES 12
 #define STACK_INNER 8
 #define STACK_OUTER 2
-/* A disk seldom takes so long, and one that waits for others often does. */
+/* ns: a disk seldom takes so long, and a wait for others often does. */
 #define LONG_NS 100000000
 
-/* From so many lengths on, equal ones are added up before there are more: they
- * are fewer than the intervals of a long recording. */
+/* From this many lengths on, equal ones are merged before the array grows: a
+ * long recording has fewer distinct lengths than intervals. */
 #define LENGTHS_MANY 4096
 
 struct latency_length {
@@ -44,25 +44,27 @@ struct latency_length {
 
 /* The intervals of one kind and name. */
 struct latency_row {
-	uint32_t kind, label; /* of labels */
+	uint32_t kind, label; /* ids in labels */
 	uint64_t errors;
 	uint64_t verdict[INTERVAL_VERDICTS];
-	uint64_t count, total; /* of the proved and the ambiguous ones */
-	int64_t longest;       /* of these, at least */
-	struct latency_length *length; /* of the proved ones */
+	uint64_t count, total; /* of proved and ambiguous ones; total: ns */
+	int64_t longest;       /* ns, of these, at least */
+	struct latency_length *length; /* of proved ones */
 	size_t n, cap;
-	struct interval_range *range; /* of the others */
+	struct interval_range *range; /* of those not proved */
 	size_t n_range, cap_range;
-	uint64_t least, most; /* sums of all; most: UINT64_MAX, any */
+	uint64_t least, most; /* ns, sums of other ones; most: UINT64_MAX,
+			       * any */
 };
 
+/* One of the longest intervals. */
 struct latency_worst {
 	struct interval i;
-	int64_t ns;
+	int64_t ns; /* its length */
 	const char *kind, *name;
 	const char *by; /* of interval.by */
 	const struct intervals_thread *thread;
-	struct label_list stack; /* of its begin, outermost first */
+	struct label_list stack; /* where it began, outermost first */
 };
 
 struct latency {
@@ -74,17 +76,15 @@ struct latency {
 	int64_t first, last; /* of what was recorded */
 	struct latency_row *row;
 	size_t n, cap;
-	struct intern labels, index; /* of row[] */
-	struct latency_worst *worst; /* the longest first */
+	struct intern labels, index; /* of row[] */ /* of row[] */
+	struct latency_worst *worst;		    /* the longest first */
 	size_t n_worst;
-	struct callers *stacks; /* of worst[]; NULL: of none */
-	struct files *files;	/* likewise */
+	struct callers *stacks; /* of worst[]; NULL: not read */
+	struct files *files;	/* the same */
 	uint64_t verdict[INTERVAL_VERDICTS];
 };
 
-/* ---- sums */
-
-/* Writes whom most of an interval is put down to. */
+/* Writes what most of an interval is put down to. Returns out. */
 static const char *latency_behind(const struct latency *l,
 				  const struct latency_worst *w,
 				  char out[LATENCY_KEY])
@@ -112,6 +112,7 @@ static size_t latency_add_up(struct latency_length *length, size_t n)
 	return to;
 }
 
+/* Adds an interval that the options select to its row, and to the longest. */
 static void latency_take(struct latency *l, const struct latency_worst *w,
 			 bool calls)
 {
@@ -165,7 +166,8 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 	if (i->verdict == INTERVAL_CANCELLED)
 		return;
 	struct interval_range range = interval_range(i, l->first, l->last);
-	/* those that add up do so whichever of them ended when */
+	/* the sum of ambiguous ones does not depend on which of them ended
+	 * when */
 	if (i->verdict == INTERVAL_PROVED || i->verdict == INTERVAL_AMBIGUOUS) {
 		r->count++;
 		r->total += (uint64_t)w->ns;
@@ -188,7 +190,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 			mem_grow(r->length, r->cap, r->cap + 1);
 	}
 	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ w->ns, 1 };
-	/* Keeps the longest. */
+	/* Keeps it if it is one of the longest. */
 	size_t place = l->n_worst;
 
 	if (place == l->o->worst) {
@@ -228,9 +230,8 @@ static void latency_take_sched(void *arg, const struct interval *i,
 	latency_take(arg, &w, false);
 }
 
-/* ---- figures */
-
-/* Returns the smallest of lengths that is not below a share of them. */
+/* Returns a percentile: the smallest length that is not less than per_mille of
+ * all. */
 static int64_t latency_at(const struct latency_length *length, size_t n,
 			  unsigned int per_mille)
 {
@@ -247,8 +248,8 @@ static int64_t latency_at(const struct latency_length *length, size_t n,
 	return 0;
 }
 
-/* Finds between what a percentile is, whatever the others are: where all are as
- * short, or as long, as they may be. */
+/* Returns the least and the most that a percentile can be: with all that are
+ * not proved as short, or as long, as they may be. */
 static struct interval_range latency_bounds(const struct latency_row *r,
 					    unsigned int per_mille)
 {
@@ -269,7 +270,7 @@ static struct interval_range latency_bounds(const struct latency_row *r,
 	return out;
 }
 
-/* Finds between what the average is, likewise. */
+/* Returns the least and the most that the average can be. */
 static struct interval_range latency_average(const struct latency_row *r)
 {
 	uint64_t n = r->count + r->n_range - r->verdict[INTERVAL_AMBIGUOUS];
@@ -283,7 +284,8 @@ static struct interval_range latency_average(const struct latency_row *r)
 	return out;
 }
 
-/* Returns how many are not known: what was cancelled has no length. */
+/* Returns how many are not known. Cancelled ones have no length, and do not
+ * count. */
 static uint64_t latency_unknown(const uint64_t verdict[INTERVAL_VERDICTS])
 {
 	uint64_t n = 0;
@@ -316,15 +318,13 @@ COMPARE_FUNCTION_OF(latency_compare_rows, struct latency_row, struct latency,
 			    ?: strcmp(intern_get(&of->labels, x->label),
 				      intern_get(&of->labels, y->label)));
 
-/* ---- tables */
-
 static void latency_add_ns(struct grid *g, int64_t ns, bool known)
 {
 	grid_text(g, known ? HUMAN_NS(ns) : "-");
 	grid_signed(g, known ? ns : -1);
 }
 
-/* "1.2 ms..3.4 ms". */
+/* Adds "1.2 ms..3.4 ms". */
 static void latency_add_range(struct grid *g, struct interval_range b)
 {
 	char least[32];
@@ -412,8 +412,8 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 	latency_add_limits(g, half);
 }
 
-/* Returns whether the times of a row may be those without a request for
- * anything: of timers, of a virtual CPU that halts, of calls that wait. */
+/* Returns whether the times of a row may be spent without a request for
+ * anything: by timers, a virtual CPU that halts, or calls that wait. */
 static bool latency_may_idle(const struct latency *l,
 			     const struct latency_row *r)
 {
@@ -432,8 +432,7 @@ static bool latency_may_idle(const struct latency *l,
 	return !either || longer > r->total / 2;
 }
 
-/* Adds the first rows of a kind, those that may be idle last. Returns how many.
- */
+/* Adds the first rows of a kind, idle ones last. Returns how many. */
 static size_t latency_add_kind(const struct latency *l, struct grid *g,
 			       uint32_t kind)
 {
@@ -451,7 +450,7 @@ static size_t latency_add_kind(const struct latency *l, struct grid *g,
 	return n;
 }
 
-/* The same of each kind: first those that have a row that is not idle. */
+/* The same for each kind: kinds with a row that is not idle come first. */
 static size_t latency_add_each(const struct latency *l, struct grid *g)
 {
 	struct intern shown RELEASED_BY(intern_release) = { 0 };
@@ -509,8 +508,8 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	}
 }
 
-/* Writes the functions in which the longest began, outermost first, as
- * `path --json` does. */
+/* Writes the functions in which the longest intervals began, outermost first,
+ * as `path --json` does. */
 static void latency_json_stacks(const struct latency *l, struct json *j)
 {
 	if (!l->stacks)
@@ -528,7 +527,7 @@ static void latency_json_stacks(const struct latency *l, struct json *j)
 	json_end(j);
 }
 
-/* Prints the stack in which one began, innermost first. */
+/* Prints the stack in which an interval began, innermost first. */
 static void latency_put_stack(const struct latency *l,
 			      const struct latency_worst *w)
 {
@@ -562,8 +561,8 @@ static void latency_put_stack(const struct latency *l,
 	term_wrap(stdout, text, 0, 4, term_columns(stdout));
 }
 
-/* Prints the chain of path, if the thread has one; as an item of an array,
- * which is empty without one, if j is not NULL. */
+/* Prints the chain of path for an interval, if its thread has one; as an item
+ * of an array, which is empty without a chain, if j is not NULL. */
 static void latency_put_chain(const struct latency *l,
 			      const struct latency_worst *w, struct json *j)
 {
@@ -578,14 +577,14 @@ static void latency_put_chain(const struct latency *l,
 		json_end(j);
 	} else if (thread != TIMELINE_NONE) {
 		putchar('\n');
-		/* of samples that cannot be read nothing is said */
+		/* without samples that can be read, the screen says less */
 		path_screen(r, &o, thread, w->i.begin, w->i.end,
 			    &(struct err){ 0 });
 	}
 }
 
 /* Adds the descriptor of a call, and its file: "3 (/var/lib/x/wal)". Returns
- * whether it is known. */
+ * whether it is known. g NULL: adds nothing. */
 static bool latency_descriptor(const struct latency *l,
 			       const struct latency_worst *w, struct grid *g)
 {
@@ -666,9 +665,7 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		json_end(j);
 }
 
-/* ---- histogram */
-
-/* One histogram of all proved ones of a kind, by powers of two. */
+/* Writes a histogram of the proved intervals of a kind, by powers of two. */
 static void latency_put_histogram(const struct latency *l, uint32_t kind,
 				  struct json *j)
 {
@@ -736,22 +733,20 @@ static void latency_put_histograms(const struct latency *l, struct json *j)
 		json_end(j);
 }
 
-/* ---- */
-
 static struct intervals_sums latency_sums(const struct latency *l)
 {
 	struct intervals_sums s = { 0 };
 
 	if (l->iv)
 		s = l->iv->sums;
-	/* of who was waited for, too */
+	/* the premise about waits, if that is all there is */
 	if (l->sched && !s.premise)
 		s.premise = causes_premise(l->sched->r.causes).words;
 	return s;
 }
 
-/* Returns the row whose longest are worth a look: the first that was not idle,
- * or else the first. */
+/* Returns the row whose longest intervals are worth a look: the first that was
+ * not idle, or else the first. */
 static const struct latency_row *latency_worth(const struct latency *l)
 {
 	if (strcmp(l->o->by, "name") != 0)
@@ -762,7 +757,7 @@ static const struct latency_row *latency_worth(const struct latency *l)
 	return l->row;
 }
 
-/* How to see what the slowest were: options that go with those given. */
+/* Prints how to see the slowest ones: options to add to those given. */
 static void latency_put_advice(const struct latency *l)
 {
 	const struct latency_row *r = latency_worth(l);
@@ -874,7 +869,8 @@ static void latency_put(const struct latency *l)
 COMPARE_FUNCTION(latency_compare_begins, struct latency_worst *const,
 		 compare_numbers((*x)->i.begin_event, (*y)->i.begin_event));
 
-/* The scheduler's kinds are read where they are asked for. */
+/* Reads the intervals: of the scheduler if --kind asks for these, else pairs of
+ * events. Returns 0, or -1 and *err. */
 static int latency_read(struct latency *l, struct store *db, const char *path,
 			struct err *err)
 {
@@ -907,8 +903,8 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		return 0;
 	l->files = files_load(db, err);
 	if (l->files) {
-		/* Reads the stacks in which the longest began: of calls and
-		 * own pairs, those of the program. */
+		/* Reads the stacks in which the longest ones began: for calls
+		 * and own pairs, those of the program. */
 		struct latency_worst **w OWNED =
 			mem_new(l->n_worst, sizeof(*w));
 		int rc = 0;
@@ -945,7 +941,7 @@ int report_latency(struct store *db, const char *path,
 				latency_add_up(l.row[i].length, l.row[i].n);
 		sort_items_by(l.row, l.n, latency_compare_rows, &l);
 		latency_put(&l);
-		/* only what is proved not to be above the limit passes */
+		/* fails only for what is proved to be above the limit */
 		for (size_t i = 0; l.o->fail >= 0 && i < l.n; i++)
 			if (latency_bounds(&l.row[i], l.o->per_mille).least >
 			    l.o->fail)

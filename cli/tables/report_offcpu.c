@@ -48,21 +48,21 @@ struct report_offcpu {
 	size_t limit;
 	bool people, full_names;
 	const int64_t *wall;   /* wall_clock_take() */
-	struct stacks *stacks; /* used for names and judgements */
+	struct stacks *stacks; /* for names and judgements */
 	struct trust *trust;   /* of the waits */
 	struct labels *labels;
 	struct thread_sum *sum;
 	size_t n, cap;
-	struct intern index; /* of sum[] */
+	struct intern index; /* indices in sum[], by thread and name */
 	struct wait_causes *causes;
 	struct cause_sum *cause;
 	size_t n_cause, cap_cause;
-	struct intern cause_index; /* of cause[] */
-	bool threads;		   /* a table of them, not of causes */
+	struct intern cause_index; /* indices in cause[], by cause and place */
+	bool threads;		   /* show threads, not causes */
 	bool graph; /* callers take the place of the longest waits */
-	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
-				   * array is full */
-	size_t n_wait, cap_wait, keep;
+	struct offcpu_wait *wait;      /* the longest waits, sorted whenever the
+					* array is full */
+	size_t n_wait, cap_wait, keep; /* how many waits to show */
 	struct offcpu_sums sums;
 };
 
@@ -82,6 +82,7 @@ static void cut_waits(struct report_offcpu *rp)
 	lower_to(rp->n_wait, rp->keep);
 }
 
+/* Adds a wait to the sum of its cause and place. */
 static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	const struct cause_sum key = {
@@ -106,6 +107,7 @@ static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 		c->longest = ns;
 }
 
+/* Adds a wait to all sums, and to the longest. */
 static void report_offcpu_take_wait(struct report_offcpu *rp,
 				    const struct offcpu_wait *w)
 {
@@ -214,7 +216,8 @@ static const struct label *report_offcpu_label(const struct report_offcpu *rp,
 	return has ? labels_get(rp->labels, id) : &none;
 }
 
-/* Threads of the kernel that wait for work come last: nobody waits for them. */
+/* Threads of the kernel that wait for work come last: nothing waits for
+ * them. */
 COMPARE_FUNCTION(compare_causes, struct cause_sum,
 		 compare_numbers(x->cause == WAIT_KERNEL,
 				 y->cause == WAIT_KERNEL)
@@ -236,7 +239,8 @@ static void print_causes(struct report_offcpu *rp)
 			report_offcpu_label(rp, p->has_in, p->in);
 		const struct label *caller =
 			report_offcpu_label(rp, p->has_caller, p->caller);
-		/* "user_b <- worker"; a missing one has that in its name */
+		/* "user_b <- worker"; if the caller is missing, the name says
+		 * so */
 		bool named = p->has_caller && shown == label_shown(in);
 		const char *by = named ? label_shown(caller) : "";
 		char *text OWNED =
@@ -267,7 +271,8 @@ static const struct grid_column wait_columns[] = {
 	{ NULL, "event_id" },
 };
 
-/* A sum of waits has a length, but no place in time. */
+/* Adds the start or end of a wait. A sum of waits has a length, but no place in
+ * time. */
 static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 				  int64_t at)
 {

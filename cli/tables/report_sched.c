@@ -1,6 +1,6 @@
-/* report_sched.c - what each thread did: on a CPU, ready for one and behind
- * whom, blocked for what. All is counted by analyze/causes/account.h, so that
- * only what is proved is in a sum, and the rest is unknown. */
+/* report_sched.c - what each thread did: on a CPU, ready while others ran,
+ * blocked for what. All is counted by analyze/causes/account.h, so that only
+ * what is proved is in a sum, and the rest is unknown. */
 #include <inttypes.h>
 
 #include "analyze/causes/account.h"
@@ -38,19 +38,18 @@ struct sched {
 	int64_t from, to;
 	struct sched_thread *th;
 	size_t n, cap;
-	const char *order; /* in which they are */
+	const char *order; /* of th[]; NULL: the longest ready first */
 	struct sched_cause *cause;
 	size_t n_cause, cap_cause;
-	struct intern index; /* of cause[] */
+	struct intern index; /* indices in cause[], by thread and word */
 	uint32_t now;	     /* the thread that is counted */
-	uint64_t time, off, unknown, throttled, held;
-	uint64_t others; /* threads that were not recorded */
-	bool recorder;	 /* one of its threads is among them */
+	uint64_t time, off, unknown, throttled, held; /* ns, of all threads */
+	uint64_t others; /* threads that only switches of others name */
+	bool recorder;	 /* a thread of the recorder has unknown time */
 };
 
-/* ---- sums */
-
-/* The stack of its begin tells the cause of a wait. */
+/* Counts a wait of a thread by its cause, which the stack at its start shows,
+ * or by its state. */
 static void sched_take_wait(void *arg, const struct proof_piece *pc,
 			    uint64_t ns)
 {
@@ -70,13 +69,11 @@ static void sched_take_wait(void *arg, const struct proof_piece *pc,
 	s->cause[id].waits++;
 }
 
-/* An account_ask.takes_cpu. */
+/* See account_ask.takes_cpu. */
 static bool sched_takes_cpu(const void *arg, int32_t cpu)
 {
 	return filter_takes_cpu(arg, cpu);
 }
-
-/* ---- order */
 
 static uint64_t sched_longest(const struct account *a)
 {
@@ -88,6 +85,7 @@ static uint64_t sched_average(const struct account *a)
 	return a->delays ? a->ready / a->delays : 0;
 }
 
+/* Returns the value by which threads are sorted, largest first. */
 static uint64_t sched_key(const struct account *a, const char *order)
 {
 	const struct {
@@ -113,7 +111,8 @@ COMPARE_FUNCTION_OF(sched_compare_threads, struct sched_thread, struct sched,
 			    ?: compare_numbers(y->a.run, x->a.run)
 			    ?: compare_numbers(x->thread, y->thread));
 
-/* By the longest first if order is NULL. */
+/* Sorts the threads; order NULL: those that were ready longest at a time
+ * first. */
 static void sched_sort(struct sched *s, const char *order)
 {
 	s->order = order;
@@ -125,10 +124,8 @@ COMPARE_FUNCTION(sched_compare_causes, struct sched_cause,
 			 ?: compare_numbers(x->thread, y->thread)
 			 ?: strcmp(x->word, y->word));
 
-/* ---- tables */
-
-/* Adds what is proved of a time: if that is nothing, while part of the thread's
- * time is not known, it may have been any. */
+/* Adds the proved part of a time; "-" if that is 0 and part of the thread's
+ * time is not known. */
 static void sched_add_proved(struct grid *g, const struct account *a,
 			     uint64_t ns)
 {
@@ -150,8 +147,8 @@ static void sched_add_name(const struct sched *s, struct grid *g,
 	grid_text(g, path_comm(&s->r, thread));
 }
 
-/* Who was on the CPU to which the thread came, while it was ready longest.
- * Returns "idle" for nobody, and "" if that is not known. name: of others. */
+/* Returns who was on the CPU that a thread came to, while it was ready longest:
+ * "idle", name() of a thread, or "" if that is not known. */
 static const char *
 sched_behind(const struct sched *s, const struct account *a, struct occupant *o,
 	     const char *(*name)(const struct path_run *r, uint32_t thread))
@@ -357,7 +354,8 @@ static void sched_put_all(struct sched *s)
 	sched_put_causes(s, NULL);
 }
 
-/* Finds the time that is asked for: that of the records, within --time. */
+/* Sets from and to: the time of the records, within --time. Returns 0, or -1
+ * and *err. */
 static int sched_find_window(struct sched *s, struct err *err)
 {
 	int64_t first;

@@ -34,19 +34,17 @@
 #include "stitch/files/path.h"
 #include "stitch/base/text_out.h"
 
-/* ---- the call tree below a table of report */
-
-/* What has less than this part of all is left out: 0.5 %. */
+/* Nodes with less than this part of all are left out: 0.5 %. */
 #define PRUNED_OF 200
 
-/* A node to print, or those of its siblings that are left out. */
+/* A line to print: a node, or those nodes of its depth that are left out. */
 struct tree_line {
 	const struct flame_node *node; /* NULL: left out */
 	uint64_t weight;
 	size_t n, depth;
 };
 
-/* The heaviest is the last, from where lines are taken. */
+/* The heaviest comes last: lines are taken from the end. */
 COMPARE_FUNCTION(report_tree_compare, struct tree_line,
 		 compare_numbers(x->node->weight, y->node->weight)
 			 ?: compare_numbers(y->node->label, x->node->label));
@@ -57,6 +55,7 @@ struct tree_todo {
 	size_t n, cap;
 };
 
+/* Adds the lines of a node's children; one line is for all that are light. */
 static void report_tree_add(const struct report *rp, const struct flame_tree *t,
 			    const struct flame_node *at, size_t depth,
 			    struct tree_todo *todo)
@@ -143,9 +142,9 @@ static void report_tree_tell_inlined(const struct report *rp,
 	}
 }
 
-/* Prints the call tree of the event's samples, of a function from there on, or
- * writes it as member "tree"; func NULL: of all; j NULL: as text. Returns 0, or
- * -1 and *err. */
+/* Prints the call tree of the event's samples, from a function on (func NULL:
+ * whole stacks), or, if j is not NULL, writes it as member "tree". Returns 0,
+ * or -1 and *err. */
 static int report_put_tree(const struct report *whole, const struct label *func,
 			   struct json *j, struct err *err)
 {
@@ -185,8 +184,8 @@ static int report_put_tree(const struct report *whole, const struct label *func,
 
 	if (!rc) {
 		flame_tree_finish(t);
-		/* A line knows its depth: in JSON too, as readers of JSON
-		 * limit how deep arrays may be, and stacks are deeper. */
+		/* Each line has its depth, in JSON too: readers of JSON limit
+		 * how deep arrays may be, and stacks are deeper. */
 		struct tree_todo todo = { .line = NULL };
 
 		if (j) {
@@ -232,13 +231,13 @@ static int report_put_tree(const struct report *whole, const struct label *func,
 #define HINTS 2	 /* names that exist, for one that does not */
 #define HINT 160 /* bytes for them */
 #define SEVERAL_FILES UINT32_MAX
-/* Inlined functions are reported from this part of the weight on. */
+/* Inlined functions are mentioned from this part of the weight on. */
 #define INLINED_OF 100
 
 /* The source files of rows by the last part of their path. */
 struct report_files {
 	struct intern base;
-	uint32_t *file; /* by id of base */
+	uint32_t *file; /* label by id in base, or SEVERAL_FILES */
 	size_t n, cap;
 };
 
@@ -376,12 +375,14 @@ static size_t report_fill_columns(const struct report *rp,
 	return n;
 }
 
-/* Returns the base name in the text form; only --sort dso shows paths there. */
+/* Returns the base name of an image in the text form, in which only --sort dso
+ * shows paths. */
 static const char *report_short_image(const struct report *rp, const char *path)
 {
 	return rp->people && path[0] == '/' ? path_base(path) : path;
 }
 
+/* Adds the cells of the source line of a row. */
 static void report_line_cells(const struct report *rp, struct grid *g,
 			      struct report_files *f,
 			      const struct report_rows *r,
@@ -416,11 +417,12 @@ static void report_line_cells(const struct report *rp, struct grid *g,
 struct report_rest {
 	size_t rows;
 	uint64_t weight, whole;
-	const char *what; /* of the weight, after the share */
+	const char *what; /* text after the share of the weight */
 };
 
-/* func: whose callers or callees the rows are, all of rest->whole; NULL: the
- * rows are functions. */
+/* Writes the rows, what was left out, and the call tree if it is wanted. func:
+ * whose callers or callees the rows are, all of rest->whole; NULL: the rows are
+ * functions. Returns 0, or -1 and *err. */
 static int report_write(const struct report *rp, const struct grid *g,
 			const struct report_rest *rest,
 			const struct label *func, struct err *err)
@@ -461,7 +463,8 @@ static int report_write(const struct report *rp, const struct grid *g,
 	return rp->o->graph ? report_put_tree(rp, func, NULL, err) : 0;
 }
 
-/* Says how much is in inlined functions where the rows have none of them. */
+/* Prints how much is in inlined functions, if the rows have none of them.
+ * Returns 0, or -1 and *err. */
 static int report_tell_inlined(const struct report *rp, struct err *err)
 {
 	enum {
@@ -501,6 +504,7 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Prints the table of rows. Returns 0, or -1 and *err. */
 static int report_print_rows(const struct report *rp, struct err *err)
 {
 	unsigned int keys = rp->o->keys;
@@ -549,7 +553,7 @@ static int report_print_rows(const struct report *rp, struct err *err)
 		shown++;
 		grid_percent(g, row->self, rp->weight);
 		if (rp->o->by_wall) {
-			/* the others as long as they can be, and as short */
+			/* the others at their most, and at their least */
 			grid_percent(g, row->least,
 				     row->least + (rp->weight - row->self));
 			grid_percent(g, row->self,
@@ -599,8 +603,8 @@ static int report_print_rows(const struct report *rp, struct err *err)
 }
 
 /* Sets *err, with the nearest name as a hint, or else the heaviest ones, and
- * with why a function that ran may have no frame. inlined: those that debug
- * info lists were searched. Returns -1. */
+ * with why a function that ran may have no frame. inlined: inlined functions
+ * were searched as far as debug info was read. Returns -1. */
 static int report_no_such_function(const struct report_rows *r,
 				   const char *func, bool inlined,
 				   struct err *err)
@@ -643,8 +647,8 @@ struct report_found {
 };
 
 /* Finds the functions that the user may call `func`. Returns how many, 0 if
- * there is none. One table cannot be of several, which programs read: then it
- * returns -1 and *err. */
+ * there is none. A table for programs is of one function only: if there are
+ * several, it returns -1 and *err. */
 static int report_find(const struct report *rp, const struct report_rows *r,
 		       const char *func, struct report_found *found,
 		       struct err *err)
@@ -669,7 +673,7 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 	return rc;
 }
 
-/* Prints the callers or callees of a function. */
+/* Prints the callers or callees of a function. Returns 0, or -1 and *err. */
 static int report_print_neighbours(const struct report *rp,
 				   const struct label *func, bool callers,
 				   bool head, struct err *err)
@@ -730,6 +734,7 @@ static int report_print_neighbours(const struct report *rp,
 	return rc;
 }
 
+/* Prints the callers or callees of all functions that `func` may mean. */
 static int report_print_around(const struct report *rp, const char *func,
 			       bool callers, bool head, struct err *err)
 {
@@ -809,8 +814,7 @@ bool report_summed(const struct report_opts *o)
 			    KEY_TRUST | KEY_FIELD));
 }
 
-/* Divides the weight of a sample by how many threads ran. Idle CPUs run none.
- */
+/* Divides the weight of a sample by how many threads ran. CPU idle: false. */
 static bool report_divide(void *arg, const struct event_row *e, int64_t tid,
 			  struct stacks_group *g, char field[32])
 {

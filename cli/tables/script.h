@@ -30,6 +30,7 @@ struct script_fields {
 int script_parse(const char *list, bool marks, struct script_fields *f,
 		 struct err *err);
 
+/* Returns an object for script_free(), or NULL and *err on failure. */
 struct script *script_new(struct store *db, const struct script_fields *f,
 			  struct err *err);
 bool script_is_sample(const struct script *s, int64_t type);

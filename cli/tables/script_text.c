@@ -34,12 +34,12 @@
 #include "stitch/source.h"
 #include "stitch/verdict.h"
 
-/* ---- records of ftrace's own tracers as the kernel prints them: calls of
+/* Records of ftrace's own tracers, as the kernel prints them: calls of
  * function_graph with their durations, those without another call inside on one
- * line, and functions with their arguments */
+ * line, and functions with their arguments. */
 
 #define CALLS_TEXT 4096
-/* Deeper ones are not indented more. */
+/* Calls that are deeper are not indented more. */
 #define CALLS_INDENT 128
 
 enum calls_what {
@@ -49,7 +49,8 @@ enum calls_what {
 	CALLS_FUNCTION,
 };
 
-/* Which fields of a type are read, + 1; 0: it has none. */
+/* What is read of an event type. From func on: 1 + the index of a field; 0: it
+ * has none. */
 struct calls_type {
 	uint8_t what; /* enum calls_what */
 	bool big;     /* words have the first byte on top */
@@ -57,9 +58,9 @@ struct calls_type {
 	size_t func, parent, depth, from, to, ret, args;
 };
 
-/* A call on one line. */
+/* A call without others inside, which is printed on one line. */
 struct calls_leaf {
-	int64_t entry, exit; /* events */
+	int64_t entry, exit; /* ids of events */
 	int64_t ns, ret;
 	bool has_ret;
 };
@@ -74,6 +75,7 @@ struct script_calls {
 	char text[CALLS_TEXT], clean[CALLS_TEXT * 4];
 };
 
+/* Fills type[]. Returns 1 if there are such records, 0, or -1 and *err. */
 static int calls_read_types(struct script_calls *c, struct store *db,
 			    struct err *err)
 {
@@ -137,7 +139,8 @@ static int64_t calls_ns(const struct calls_type *t, const struct field *f)
 			 (uint64_t)f[t->from - 1].num);
 }
 
-/* Adds a leaf if an exit is that of the entry before it on its CPU. */
+/* Adds the call of an exit whose entry is the record before it on its CPU.
+ * Returns 0, or -1 and *err. */
 static int calls_take_exit(struct script_calls *c, const struct event_row *e,
 			   int64_t entry, struct err *err)
 {
@@ -160,6 +163,7 @@ static int calls_take_exit(struct script_calls *c, const struct event_row *e,
 	return 0;
 }
 
+/* Finds all calls without others inside. Returns 0, or -1 and *err. */
 static int calls_find_leaves(struct script_calls *c, struct store *db,
 			     struct err *err)
 {
@@ -175,7 +179,8 @@ static int calls_find_leaves(struct script_calls *c, struct store *db,
 							  "thread", "payload" };
 	struct payloads *ps = c->payloads;
 	struct {
-		int64_t entry, thread; /* the last record; 0: no entry */
+		int64_t entry, thread; /* of the last record; entry 0: it was
+					* none */
 	} *last = NULL;
 	size_t n = 0, cap = 0;
 	struct rows *rows =
@@ -218,7 +223,7 @@ static void script_calls_free(struct script_calls *c)
 	free_all(c->type, c->leaf, c);
 }
 
-/* Looks for calls of which the end follows the begin on a CPU. ps: borrowed.
+/* Finds the calls whose exit follows their entry on a CPU. ps is borrowed.
  * Stores NULL if the database has no records of these tracers. Returns 0, or -1
  * and *err. */
 static int script_calls_load(struct store *db, struct payloads *ps,
@@ -237,7 +242,8 @@ static int script_calls_load(struct store *db, struct payloads *ps,
 	return any ? -1 : 0;
 }
 
-/* print_graph_duration(): a mark for what took long, and seven digits. */
+/* Writes a duration as print_graph_duration() of the kernel does: a mark for
+ * what took long, and seven digits. */
 static void calls_put_duration(struct text_out *o, int64_t ns)
 {
 	static const struct {
@@ -268,7 +274,7 @@ static void calls_put_duration(struct text_out *o, int64_t ns)
 	text_out_add(o, "%c %s us %*s|", mark, us, len < 8 ? 8 - len : 0, "");
 }
 
-/* The words of a dynamic array at the end of an entry. */
+/* Writes the arguments: the words of a dynamic array at the end of an entry. */
 static void calls_put_args(struct text_out *o, const struct calls_type *t,
 			   const struct field *f)
 {
@@ -289,8 +295,8 @@ static void calls_put_args(struct text_out *o, const struct calls_type *t,
 }
 
 /* Stores the text of a record, valid until the next call. Returns 1; 0: it is
- * none of a tracer, or a text already; 2: the line of its begin has said it; -1
- * and *err. */
+ * not of these tracers, or is a text already; 2: the line of its entry has all
+ * of it; -1 and *err. */
 static int script_calls_text(struct script_calls *c, const struct event_row *e,
 			     const char **text, size_t *len, struct err *err)
 {
@@ -377,14 +383,14 @@ struct script_thread {
 	struct script_part head[2]; /* "comm pid/tid "; [1]: with a callchain */
 };
 
-/* Those of script_fields.extra. */
+/* Names of script_fields.extra[]. */
 static const char *const script_extra_name[SCRIPT_EXTRAS] = {
 	"addr", "phys_addr", "weight", "data_page_size"
 };
 
 struct script_extra {
 	int64_t event, value;
-	uint8_t of; /* in script_extra_name[] */
+	uint8_t of; /* index in script_extra_name[] */
 };
 COMPARE_BY(script_compare_extras, struct script_extra, event, of);
 
@@ -399,7 +405,8 @@ struct script {
 	struct chains *chains;
 	struct payloads *payloads;  /* NULL if not needed */
 	struct script_calls *calls; /* NULL: there are none */
-	struct files *files;	    /* NULL: perf has no such text */
+	struct files *files;	    /* descriptors of calls; NULL: not shown, as
+				     * perf has no such text */
 	struct arena arena;
 	struct script_thread *who;
 	size_t n_who, cap_who;
@@ -408,7 +415,7 @@ struct script {
 	struct script_extra *extra; /* those to print, by event */
 	size_t n_extra, cap_extra;
 	struct script_thread nobody;
-	/* of the last time: its second, and what is printed up to that */
+	/* of the last time: its second, and the text before its microseconds */
 	uint64_t second;
 	size_t n_before; /* 0: there was none */
 	char before[32];
@@ -417,6 +424,7 @@ struct script {
 	char lines[LINES + LINE_MAX_LEN];
 };
 
+/* Returns the flag of a field; NULL: there is no such field. */
 static bool *field_flag(struct script_fields *f, const char *name)
 {
 	const struct {
@@ -513,6 +521,7 @@ static const char *script_keep_name(struct script *s, struct value v)
 	return arena_strdup(&s->arena, name);
 }
 
+/* Reads the extra values that are to be printed. Returns 0, or -1 and *err. */
 static int script_read_extras(struct script *s, struct store *db,
 			      struct err *err)
 {
@@ -676,6 +685,7 @@ void script_flush(struct script *s)
 	s->n = 0;
 }
 
+/* Adds text to the lines, which are printed first if it does not fit. */
 static inline void script_put(struct script *s, const char *text, size_t len)
 {
 	if (len > sizeof(s->lines) - s->n) {
@@ -746,7 +756,7 @@ static size_t script_time(const struct script_fields *f, int64_t time,
 	return (size_t)(put_micros(p, t) - buf);
 }
 
-/* script_time() of times of which most are of the same second. */
+/* script_time() for times most of which are in the same second. */
 static char *script_put_time(struct script *s, int64_t time, char *p)
 {
 	const uint64_t second = (uint64_t)time / NS;
@@ -790,8 +800,8 @@ static char *script_put_extra(const struct script *s, const struct event_row *e,
 			    "BKMG"[unit]);
 }
 
-/* Prints what is before the stacks. trace: the text of the event, or without
- * one that of its payload. */
+/* Prints the line of an event, without its stacks. trace: its text; if empty,
+ * that of its payload is printed. */
 static int script_put_line(struct script *s, const struct event_row *e,
 			   struct script_part trace, struct err *err)
 {
@@ -949,9 +959,7 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	return 0;
 }
 
-/* ---- losses between the samples: --show-lost */
-
-/* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
+/* Prints one time of "[lost 12 records on CPU 3 from 1.000000 to 1.200000]". */
 static void script_loss_moment(const struct script_fields *f, const char *word,
 			       struct value time)
 {

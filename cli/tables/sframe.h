@@ -1,4 +1,4 @@
-/* sframe.h - the answers of the command sframe. */
+/* sframe.h - what the command sframe prints. */
 #pragma once
 #include <stdbool.h>
 

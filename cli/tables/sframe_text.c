@@ -27,7 +27,7 @@
 #include "symbolize/unwind/unwind_compare.h"
 #include "symbolize/unwind/unwind_readiness.h"
 
-/* ---- the package of a file, by dpkg's lists or rpm's database */
+/* The packages of files, by dpkg's lists or rpm's database. */
 
 #define LISTS "/var/lib/dpkg/info"
 
@@ -46,8 +46,8 @@ static const char *packages_key(const char *path)
 	return strncmp(path, "/usr/", 5) ? path : path + 4;
 }
 
-/* Reads a file if it is a list such as "libc6:amd64.list"; the package name
- * ends at the colon. */
+/* Finds owners in a file, if it is a list such as "libc6:amd64.list"; the
+ * package name ends at the colon. */
 static void read_list(struct packages *p, const char *file)
 {
 	const char *end = strrchr(file, '.');
@@ -83,8 +83,8 @@ static void read_list(struct packages *p, const char *file)
 	}
 }
 
-/* Asks rpm for both forms of a path: with a merged /usr it has the longer form
- * of some. */
+/* Asks rpm for both forms of a path: with a merged /usr, rpm has the longer
+ * form of some. */
 static const char *owner_by_rpm(struct rpm *r, const char *key)
 {
 	char path[4096];
@@ -96,6 +96,7 @@ static const char *owner_by_rpm(struct rpm *r, const char *key)
 	return rpm_owner(r, path);
 }
 
+/* Finds owners that are not known so far in rpm's database. */
 static void read_rpm(struct packages *p)
 {
 	/* its place since Fedora 36, and the older one */
@@ -142,8 +143,6 @@ static void read_dpkg(struct packages *p)
 		read_list(p, e->d_name);
 }
 
-/* ---- how ready */
-
 /* All bits of enum ready_by. */
 #define BY (READY_FP | READY_SFRAME | READY_EH)
 #define SUMS (BY + 1)
@@ -180,8 +179,8 @@ struct readiness {
 	struct packages packages;
 };
 
-/* Looks a caller up inside its call instruction: the return address may be in
- * another function. */
+/* Returns the enum ready_by of a frame. A caller is looked up inside its call
+ * instruction: the return address may be in another function. */
 static uint8_t readiness_of(struct readiness *p, uint32_t frame, bool caller)
 {
 	const struct code_frame *f = &p->code->frame[frame];
@@ -202,8 +201,8 @@ static uint8_t readiness_of(struct readiness *p, uint32_t frame, bool caller)
 	return *by;
 }
 
-/* Returns how all callers of a stack can be unwound. Results are kept for each
- * node of the tree, since stacks share callers. */
+/* Returns the enum ready_by that all callers of a stack have. Results are kept
+ * for each node of the tree, since stacks share callers. */
 static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 {
 	const struct code_stack *tree = p->code->stack;
@@ -221,6 +220,7 @@ static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 	return by;
 }
 
+/* Loads the code and counts the samples. Returns 0, or -1 and *err. */
 static int readiness_load(struct readiness *p, struct err *err)
 {
 	p->code = code_load(p->db, 0, err);
@@ -265,8 +265,6 @@ static const char *readiness_path(const struct readiness *p, uint32_t image)
 {
 	return p->code->image[image].img.path;
 }
-
-/* ---- what is shown */
 
 static const struct ready_means {
 	const char *name, *title;
@@ -414,7 +412,7 @@ int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
 		}
 		mem_reach(packages->owner, packages->n, packages->cap,
 			  packages->path.n);
-		/* neither runs a program */
+		/* neither of these runs a program */
 		read_dpkg(packages);
 		read_rpm(packages);
 		if (json)
@@ -492,8 +490,6 @@ static uint64_t row_addr(const struct sframe_func *f,
 	return f->rep ? row->pc : f->start + row->pc;
 }
 
-/* ---- text */
-
 static void sframe_dump_put_func(void *arg UNUSED, uint32_t i,
 				 const struct sframe_func *f)
 {
@@ -537,8 +533,6 @@ static void sframe_dump_put_bad(void *arg UNUSED, uint32_t i UNUSED,
 	safe_text_clean(stdout, err->msg, strlen(err->msg));
 	putchar('\n');
 }
-
-/* ---- JSON */
 
 /* Writes the section's header as an object. */
 static void sframe_head_json(struct json *j, const char *key,
@@ -701,8 +695,6 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 	return bad ? STATUS_DAMAGED : STATUS_OK;
 }
 
-/* ---- the results of the tests of a section */
-
 /* Findings of each test in text. */
 #define SHOWN 8
 /* Findings of each test in JSON. */
@@ -812,8 +804,6 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 	sframe_report_release(&r);
 	return status;
 }
-
-/* ---- unwinding by SFrame alone, next to all tables */
 
 /* Images in which stacks end early that are listed in text. */
 #define STOPS 20

@@ -1,5 +1,5 @@
 /* summary.c - the text of info and of the end of ingest: what is in a capture.
- * What is wrong with it is for check; ingest has one line of it. */
+ * 'check' reports what is wrong with it; ingest has one line about that. */
 #include "cli/tables/summary.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ struct summary {
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
 	int64_t first, last;
-	bool ticks; /* times are no ns */
+	bool ticks; /* times are ticks, not ns */
 	struct err *err;
 	int64_t unnamed;   /* addresses that were not symbolized */
 	int64_t generated; /* addresses in code that no file has */
@@ -79,7 +79,7 @@ static const char *summary_span(const struct summary *s, char *buf, size_t size,
 	return human_noun(buf, size, (uint64_t)apart, "tick");
 }
 
-/* "same clock, 305 equal events, within 2.93 us" */
+/* Prints "same clock, 305 equal events, within 2.93 us". */
 static void put_aligned(struct summary *s, const struct rows *r)
 {
 	static const char *const text[][2] = {
@@ -241,7 +241,7 @@ static void summary_put_event(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "events");
 }
 
-/* Names an event whose text has fields by their names, or '?', and why. */
+/* Prints an event whose text has fields by their names, or '?', and why. */
 static void summary_put_problem(struct summary *s, const struct rows *r)
 {
 	struct payload *pl =
@@ -311,7 +311,7 @@ static int summary_put_requests(struct summary *s)
 	return ret;
 }
 
-/* As check counts them. */
+/* Prints how many records were lost, as check counts them. */
 static int summary_put_lost(struct summary *s)
 {
 	uint64_t n = 0;
@@ -336,7 +336,7 @@ static void summary_put_damage(struct summary *s, const struct rows *r)
 	const char *kind = rows_text(r, INFO_DAMAGE_KIND);
 	bool damage = !strcmp(kind, "damage");
 
-	/* what takes the place of samples is said where there are none */
+	/* what was skipped is shown only if there are no samples */
 	if (s->brief && !damage && (s->samples || strcmp(kind, "skipped") != 0))
 		return;
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
@@ -358,6 +358,8 @@ static void summary_put_damage(struct summary *s, const struct rows *r)
 		lines_put(&s->l, kind);
 }
 
+/* Prints why an image has addresses without names, or counts these
+ * addresses. */
 static void put_unnamed(struct summary *s, const struct rows *r)
 {
 	const char *status = rows_text(r, INFO_UNNAMED_STATUS);
@@ -397,9 +399,9 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
-/* What the kernel makes and gives no name to, by the function that calls it:
- * programs of classic BPF are not in kallsyms (bpf_prog_kallsyms_candidate() of
- * kernel/bpf/core.c, Linux 4.11 to 7.3). */
+/* Returns what kernel code without a name may be, by the function that calls
+ * it: programs of classic BPF are not in kallsyms
+ * (bpf_prog_kallsyms_candidate() of kernel/bpf/core.c, Linux 4.11 to 7.3). */
 static const char *summary_kernel_code(const char *caller)
 {
 	if (strstr(caller, "seccomp"))
@@ -410,7 +412,7 @@ static const char *summary_kernel_code(const char *caller)
 	       "and kprobes are, or of a module that is gone";
 }
 
-/* Of code of no image, with a percent of the samples. */
+/* Prints code of no image that has a percent of the samples. */
 static void summary_put_unmapped(struct summary *s, const struct rows *r)
 {
 	const char *kind = rows_text(r, INFO_UNMAPPED_KIND);
@@ -438,8 +440,8 @@ static void summary_put_unmapped(struct summary *s, const struct rows *r)
 	lines_put(&s->l, "no names for");
 }
 
-/* Prints the files whose names nothing proves, of those with a percent of the
- * samples. */
+/* Prints the files with a percent of the samples whose names nothing proves.
+ * Returns 0, or -1 and *err. */
 static int summary_put_unverified(struct summary *s)
 {
 	const struct sql_gap gap = { "images", store_sql("unverified_images") };
@@ -471,6 +473,7 @@ static int summary_put_unverified(struct summary *s)
 	return rows_end(r, s->err);
 }
 
+/* Prints the whole summary. Returns 0, or -1 and *err. */
 static int summary_put(struct summary *s, const char *path)
 {
 	char trust[TRUST_SENTENCE];

@@ -17,4 +17,5 @@ struct summary_more {
  * form at the end of ingest, else that of info. Returns 0, or -1 and *err. */
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct summary_more more, struct err *err);
+/* Writes what info knows as JSON. Returns 0, or -1 and *err. */
 int summary_json(FILE *out, struct store *db, struct err *err);
