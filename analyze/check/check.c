@@ -11,11 +11,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
 
-/* What decides on advice. Members without a comment are counts. */
+/* Facts that decide on advice; counts, if a comment does not say else. */
 struct advice_facts {
 	int64_t lost, overwritten, throttled, aux, silent, not_here;
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
-	int64_t chains; /* those without a sample or reason */
+	int64_t chains; /* without a sample or reason */
 	int64_t uncounted, late, places;
 	int64_t sampled;
 	int64_t perf, ftrace, ftext, ctf; /* captures */
@@ -282,12 +282,11 @@ int check_judge(struct check *c, struct err *err)
 	    check_covers(c, CHECK_WHOLE) &&
 	    silent_tasks_load(&c->silent, c->db, c->path, err))
 		return -1;
-	/* Each of the stays that vanished lost a sample at least. */
+	/* Each stay in the kernel that vanished lost at least one sample. */
 	int64_t lost = b->lost + b->vanished;
 
 	b->loss = !judge_is_within(&c->max_loss, lost, lost + b->records);
-	/* The number is unknown, so only a limit of 100 % is certain to cover
-	 * it. */
+	/* The number is unknown: only a limit of 100 % covers it. */
 	if ((b->lost_unknown || b->unlisted) &&
 	    !(c->max_loss.percent && c->max_loss.n >= ALL))
 		b->loss = true;
@@ -656,8 +655,7 @@ bool check_covers(const struct check *c, enum check_scope scope)
 	return !filter_given(filter);
 }
 
-/* Returns the text of a statement; NULL: the sums of a server cannot answer
- * it. */
+/* Returns a statement's text; NULL: the sums of a server cannot answer it. */
 static const char *check_sql_text(const struct check *c, const char *name)
 {
 	char query[64];

@@ -147,8 +147,7 @@ bool check_next(struct check_row *r);
 int check_close(struct check_row *r, struct err *err);
 /* The largest count that check_sum() returns. */
 #define CHECK_COUNT_MAX (INT64_MAX / 4)
-/* Adds the counts of a column to *sum, also a count. Returns 0, or -1 and
- * *err. */
+/* Adds the counts of a column to the count *sum. Returns 0, or -1 and *err. */
 int check_sum(struct check *c, const char *name, const char *column,
 	      int64_t *sum, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */
@@ -158,8 +157,7 @@ bool check_null(const struct check_row *r, const char *column);
 /* Frees all but c itself. */
 void check_forget(struct check *c);
 
-/* Fills c->breaks and compares it with the limits. Returns 0, or -1 and
- * *err. */
+/* Compares what is broken with the limits. Returns 0, or -1 and *err. */
 int check_judge(struct check *c, struct err *err);
 /* Returns whether something may be broken that cannot be proved. */
 bool check_is_open(const struct check_breaks *b);

@@ -68,15 +68,13 @@ static int fleet_read_contents(struct fleet *f, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Writes a text after its length, so that no two lists of texts are the
- * same. */
+/* Writes a text after its length, so that lists of texts cannot look equal. */
 static void fleet_put_given(FILE *t, const char *s)
 {
 	fprintf(t, "|%zu %s", s ? strlen(s) : 0, s ? s : "");
 }
 
-/* Sets the hash of all that a run's rows depend on. Returns 0, or -1 and
- * *err. */
+/* Sets the hash of all that a run's rows depend on. Returns 0, or -1. */
 static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 			  struct err *err)
 {
@@ -152,10 +150,10 @@ int fleet_load_code(struct fleet *f, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	/* Two stacks can have equal frames and yet not the same bogus ones:
-	 * of one capture, or of captures that were read where other files
-	 * are. Each is another stack, since what is stored once for a stack
-	 * must be true for all its samples. */
+	/* Stacks with equal frames, of one capture or of captures that were
+	 * read where other files are, can have different bogus ones. They are
+	 * different stacks, since what is stored once for a stack must be true
+	 * for all its samples. */
 	const struct known_code *one = f->code;
 	uint8_t key[HASH_SIZE + FLEET_FRAMES_MAX];
 

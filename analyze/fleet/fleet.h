@@ -42,9 +42,8 @@ void fleet_close(struct fleet *f);
 size_t fleet_runs(const struct fleet *f);
 const struct fleet_run *fleet_run(const struct fleet *f, size_t i);
 
-/* Returns the samples that the rows of table sample stand for, of all runs that
- * were read to the end, and in *rows the number of these rows: with --weighted
- * there are fewer. */
+/* Returns how many samples are in the rows of table sample, of all runs that
+ * were read to the end, and in *rows how many rows: with --weighted fewer. */
 uint64_t fleet_samples_read(const struct fleet *f, uint64_t *rows);
 
 /* Returns the rows of a table, for fleet_rows_close(): those of a run, or, if

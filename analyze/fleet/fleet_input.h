@@ -84,7 +84,7 @@ struct fleet {
 	struct known_code *code; /* NULL: not loaded */
 };
 
-/* Returns the id of a text in words. It is made UTF-8 if it is not. */
+/* Returns the id of a text in words. Bytes that are not UTF-8 are escaped. */
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
 /* The same for a string; NULL: FLEET_NO_WORD. */
 uint32_t fleet_word_of(struct fleet *f, const char *s);

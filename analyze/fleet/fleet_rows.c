@@ -287,8 +287,7 @@ static void fleet_walk_close(struct fleet_rows *r)
 	free_all(w->image, w);
 }
 
-/* Adds the row of a stack. first: position of its first bogus frame; 0:
- * none. */
+/* Adds the row of a stack. first: position of the first bogus frame, or 0. */
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 				 size_t stack, uint32_t first)
 {
@@ -406,8 +405,7 @@ static int fleet_code_step_name(struct fleet_rows *r, struct err *err UNUSED)
 				continue;
 			table_add(&w->done, place, 0);
 		}
-		/* Puts the function of a level: 0 is the one that contains
-		 * the others. */
+		/* Puts the function of a level: 0 contains the others. */
 		size_t level = w->level++;
 		const struct fleet_image *img = &w->image[fr->image];
 		const struct code_where *at =
@@ -819,8 +817,7 @@ static void fleet_samples_sum(struct fleet_samples *s,
 	*mem_add(s->sum, s->n, s->cap) = *x;
 }
 
-/* Adds up the samples of the next period. Returns 1, 0 if there is none, or
- * -1. */
+/* Adds up the samples of the next period. Returns 1, 0: none, or -1. */
 static int fleet_samples_add_up(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_samples *s = r->of;

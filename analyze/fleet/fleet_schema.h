@@ -20,7 +20,7 @@ enum fleet_type {
 	FLEET_I32,
 	FLEET_I64,
 	FLEET_F64,
-	FLEET_STRING, /* UTF-8, bytes that are not are escaped */
+	FLEET_STRING, /* UTF-8; other bytes are escaped */
 	FLEET_HASH    /* 16 bytes; all 0: none */
 };
 

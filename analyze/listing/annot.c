@@ -44,10 +44,9 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
-			/* Stores what a function is called: raw in the table
-			 * of symbols, base for people, and name, which also
-			 * tells it from others of its image that are called
-			 * so. The row is that of any of its frames. */
+			/* Sets the names of a function, from any of its frames:
+			 * raw as in the file, base for people, and name, with
+			 * what tells it from others of its image. */
 			const struct homonym *at = homonyms_of_frame(
 				l->homonyms,
 				(uint32_t)rows_int(r, ANNOTATE_FRAMES_ID));
@@ -164,8 +163,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	if (trust)
 		trust_say(trust, h->trust);
 	if (trust && !hot_load_code(&l, db, err) && !hot_shorten(h, db, err)) {
-		/* Counts the samples of the event, or of all events if it is
-		 * -1. */
+		/* Counts the samples of the event, or of all events. */
 		stacks_each (g, s, event) {
 			uint32_t frame = hot_leaf(h, g);
 
@@ -185,8 +183,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 				f->peak_off = sp->off;
 			}
 		}
-		/* Drops functions and spots without samples, and sorts spots
-		 * by function. */
+		/* Drops what has no samples; sorts functions. */
 		uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
 		uint32_t *place = mem_new(h->n_func + 1, sizeof(*place));
 		struct hot_func *func = mem_new(h->n_func + 1, sizeof(*func));
@@ -362,8 +359,8 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 
 		*out = (struct hot_choice){ f, f->image, f->peak_off,
 					    .nth = 1 };
-		/* Counts those of the n functions that have the name of the
-		 * one that was found, if the user did not tell it from them. */
+		/* Counts other functions with the name of the one that was
+		 * found, unless the user's name tells it from them. */
 		out->told = !strcmp(out->func->name, what) ||
 			    !strcmp(out->func->shown, what);
 		for (size_t k = 0; k < n; k++) {
@@ -483,8 +480,7 @@ struct annot_loader {
 	const char *last_file, *last_name, *last_inlined; /* stored last */
 };
 
-/* Takes code that a JIT compiler saved, if the database has it. Returns 0, or
- * -1 and *err. */
+/* Takes code that a JIT compiler saved, if there is any. Returns 0, or -1. */
 static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "annotate_has_jit", err);
@@ -571,8 +567,7 @@ static int open_code(struct annot_loader *l, struct store *db,
 	return o->changed ? annot_check_code(l, db, o, err) : 0;
 }
 
-/* Finds the bounds of the code by the symbol, else by the unwind tables, else
- * guesses them. */
+/* Finds the bounds of the code: of its symbol, by unwind tables, or guessed. */
 static void find_bounds(struct annot_loader *l)
 {
 	const struct hot_func *f = l->c->func;
@@ -771,7 +766,7 @@ struct annot_declared {
 	uint32_t last; /* the largest of their lines */
 };
 
-/* More of them prove nothing new. */
+/* Further functions prove nothing new. */
 #define DECLARED_MAX 256
 
 /* Adds a function that a unit declares, if it is in the file d->path. */
@@ -839,8 +834,7 @@ static void annot_find_sources(struct annot *a, struct symbolizer *sy,
 	line_files_close(tables);
 }
 
-/* Finds the short names of branch targets and inlined functions. Returns 0, or
- * -1 and *err. */
+/* Finds short names of targets and inlined functions. Returns 0, or -1. */
 static int annot_shorten(struct annot *a, const struct name_opts *o,
 			 struct store *db, struct err *err)
 {

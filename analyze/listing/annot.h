@@ -35,7 +35,7 @@ struct hot_func {
 };
 
 struct hot {
-	struct name_opts names; /* as those of the stacks */
+	struct name_opts names; /* the options of the stacks */
 	struct hot_spot *spot;	/* by frame id while loading, then only those
 				 * with samples */
 	size_t n_spot, cap_spot;
@@ -65,8 +65,7 @@ const char *hot_base(const struct hot *h, uint32_t image);
 /* Returns whether `what` is the name of a function, in full, without its
  * parameters, or in its short form. */
 bool hot_is_called(const char *name, const char *what);
-/* Returns whether a function with samples in image dso (NULL: any) is called
- * `what`. */
+/* Returns whether a function with samples, in dso or any, is called `what`. */
 bool hot_has(const struct hot *h, const char *what, const char *dso);
 /* Returns whether an image has that name or path; dso NULL: any. */
 bool hot_in_dso(const struct hot *h, uint32_t image, const char *dso);
@@ -128,7 +127,7 @@ struct annot_insn {
 	bool label;	    /* an instruction of this function jumps to it */
 	const char *file;   /* source; NULL: unknown */
 	uint32_t line;
-	const struct source_file *source; /* its text; NULL: not asked for */
+	const struct source_file *source; /* its text; NULL: not read */
 	const char *inlined; /* the function that is inlined here, or NULL */
 	const char *target_shown, *inlined_shown; /* these names for people */
 };
@@ -175,10 +174,9 @@ struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off);
 /* The source lines to show before an instruction: as objdump does, those since
  * the last line shown, if they are few. */
 struct annot_lines {
-	const struct annot_insn *shown; /* the last instruction with lines, or
-					 * NULL */
+	const struct annot_insn *shown; /* the last with lines; NULL: none */
 	uint32_t next, last;		/* lines to show; next > last: none */
-	bool place; /* say file and line first: another file or function */
+	bool place; /* print file and line first: another file or function */
 };
 /* Finds the lines of the next instruction. *l is all zeros for the first. */
 void annot_lines_go(struct annot_lines *l, const struct annot_insn *in);

@@ -137,8 +137,7 @@ static void data_live_set(struct data_live *l, uint32_t at, bool on)
 	}
 }
 
-/* Returns 1 + the highest index below `at` whose bit is set; 0: there is
- * none. */
+/* Returns 1 + the highest index below `at` whose bit is set; 0: none. */
 static size_t data_live_below(const struct data_live *l, size_t at)
 {
 	for (int i = 0; i < DATA_LEVELS; i++, at /= 64) {

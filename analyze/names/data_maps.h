@@ -24,8 +24,9 @@ void data_maps_free(struct data_maps *m);
 const struct data_map *data_maps_below(const struct data_maps *m,
 				       uint32_t process, uint64_t addr,
 				       const struct data_map *above);
-/* Returns the last of these mappings that existed at a time; NULL: none did.
- * O(log n) if times do not decrease from call to call. */
+/* Returns the last mapping of code at or below an address that existed at a
+ * time; NULL: none did, or none is near enough. O(log n) if times do not
+ * decrease from call to call. */
 const struct data_map *data_maps_at(struct data_maps *m, uint32_t process,
 				    uint64_t addr, int64_t time);
 /* Returns the offset of an address in its file, as if the whole file were

@@ -168,8 +168,7 @@ static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 		free(name);
 		if (!is)
 			continue;
-		/* no two functions of a name in one image may have the same
-		 * key */
+		/* two functions of a name in one image must not share it */
 		char *key = mem_printf("%" PRIu32 " %" PRIu32 " %s", f->group,
 				       f->image, end);
 

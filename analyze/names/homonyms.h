@@ -43,6 +43,5 @@ const char *homonyms_of_inlined(const struct homonyms *h, uint32_t image,
 				const char *name, const char *file);
 /* Returns the last `depth` parts of a path, in its memory. */
 const char *homonyms_path_end(const char *path, unsigned int depth);
-/* Returns "helper (b.c)", to be freed; short_name() keeps the part in
- * brackets. */
+/* Returns "helper (b.c)", to be freed; short_name() keeps the last part. */
 char *homonyms_name(const char *name, const char *apart);

@@ -110,8 +110,7 @@ void match_names_free(struct match_names *m)
 		 m);
 }
 
-/* Returns the last part of a short name: what is after the last "::" outside
- * of brackets. */
+/* Returns the part of a short name after the last "::" outside of brackets. */
 static const char *match_names_last_part(const char *name)
 {
 	const char *last = name;

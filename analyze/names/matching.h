@@ -38,8 +38,7 @@ struct matched_image {
 	bool exact;	  /* offsets in it are the same on both sides */
 };
 
-/* Returns an object for matching_free(); NULL and *err if an item of o->image
- * is malformed. */
+/* Returns NULL and *err if an item of o->image is malformed. */
 struct matching *matching_new(const struct match_opts *o, struct err *err);
 void matching_free(struct matching *m);
 /* Returns whether --match or matching_rename() names one of two images, which

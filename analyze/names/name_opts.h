@@ -1,5 +1,4 @@
-/* name_opts.h - how the user wants functions to be named. All zeros are the
- * defaults. */
+/* name_opts.h - how functions are to be named. All zeros are the defaults. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,5 +1,4 @@
-/* pattern.c - regular expressions of the command line, in bounded time and
- * memory.
+/* pattern.c - regular expressions of the command line, in bounded time.
  *
  * The C library writes a repeat out: x{100} is a hundred x, and a repeat of
  * that a hundred times as many, of 2.4 kB each. References back are matched by
@@ -19,9 +18,8 @@
 
 /* How large an expression becomes when its repeats are written out. */
 struct pattern_size {
-	uint64_t sum[NEST_MAX]; /* of each open group: its nodes so far */
-	uint64_t
-		last[NEST_MAX]; /* those of its last item: a repeat copies it */
+	uint64_t sum[NEST_MAX];	 /* nodes so far of each open group */
+	uint64_t last[NEST_MAX]; /* of its last item, which a repeat copies */
 	size_t depth;
 	bool too_deep, refers;
 };

@@ -1,5 +1,4 @@
-/* pattern.h - regular expressions of the command line, in bounded time and
- * memory. */
+/* pattern.h - regular expressions of the command line, in bounded time. */
 #pragma once
 #include <regex.h>
 

@@ -126,8 +126,7 @@ static size_t short_close(struct shortening *sh, size_t top, size_t i)
 	return top;
 }
 
-/* Returns where the bracket that opens at i closes; 0 if none opens here or it
- * is not closed. */
+/* Returns where the bracket that opens at i closes; 0 if none does. */
 static size_t short_closed(const struct shortening *sh, size_t i)
 {
 	char c = sh->s[i];
@@ -137,7 +136,7 @@ static size_t short_closed(const struct shortening *sh, size_t i)
 	return sh->close[i];
 }
 
-/* Returns where the text is between b and e, outside of brackets; e if it is
+/* Returns where the text is between b and e, outside of brackets; e:
  * nowhere. */
 static size_t short_find(const struct shortening *sh, size_t b, size_t e,
 			 const char *text)
@@ -167,8 +166,7 @@ static void short_inside(struct shortening *sh, size_t open, size_t close)
 	short_put(sh, &sh->s[close], 1);
 }
 
-/* Returns the place after parameters that close at i and the qualifiers that
- * follow them. */
+/* Returns the place after parameters that close at i, and their qualifiers. */
 static size_t short_after(const struct shortening *sh, size_t i)
 {
 	static const char *const word[] = { " const",	 " volatile",
@@ -313,8 +311,8 @@ static void short_args(struct shortening *sh, size_t open, size_t close)
 	short_puts(sh, ">");
 }
 
-/* Writes T for "<T as Trait>", "<T>" or "<impl Trait for T>" at the beginning
- * of a path. */
+/* Writes T for "<T as Trait>", "<T>" or "<impl Trait for T>" that begins a
+ * path. */
 static void short_self(struct shortening *sh, size_t open, size_t close)
 {
 	size_t b = open + 1;
@@ -536,8 +534,8 @@ static bool short_returns_function(struct shortening *sh, size_t i, size_t e,
 
 /* The words of a function, by their places in the output. */
 struct short_words {
-	size_t start; /* of the first one that may be left out */
-	size_t name;  /* of the last one */
+	size_t start; /* of the first that may be left out */
+	size_t name;  /* of the last */
 	bool params;  /* the last one had parameters */
 };
 
@@ -706,7 +704,7 @@ void short_name(const char *name, unsigned int keep, char *buf)
 	memcpy(buf + strlen(buf), name + base, strlen(name + base) + 1);
 }
 
-/* What is kept of a name, by level, while others are equal to it. */
+/* What is kept of a name at each level, which rises while names are equal. */
 static const unsigned int shown_keep[] = {
 	0,
 	SHORT_KEEP_CLONE,
@@ -734,8 +732,7 @@ struct shown_name {
 	uint32_t same; /* names of one text have one number */
 };
 
-/* Sets the level and the text of a name; a shorter text is added to the
- * arena. */
+/* Sets the level and the text of a name; a shorter text is in the arena. */
 static void shown_take_level(struct shown_name *s, size_t level,
 			     struct arena *text)
 {

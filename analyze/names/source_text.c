@@ -14,7 +14,7 @@
 #define PATH_MAX_TEXT 4096
 #define TAB 8
 
-/* A path that was asked for, and what its file was compared with. */
+/* A path that was looked up, and what its file was compared with. */
 struct source_entry {
 	struct source_file f;
 	uint8_t md5[MD5_SIZE];

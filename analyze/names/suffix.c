@@ -19,7 +19,7 @@ static const struct {
 } numbered[] = {
 	/* {lambda(int)#2}, {closure#0}, {unnamed type#1} */
 	{ "#", "}", OF_BUILD },
-	{ "::lambda#", ":", OF_BUILD }, /* of dwarf.c */
+	{ "::lambda#", ":", OF_BUILD }, /* made by dwarf.c */
 	{ "::$_", NULL, OF_BUILD },
 	{ "'lambda", "'", OF_BUILD },
 	{ "__anon_", NULL, OF_BUILD },

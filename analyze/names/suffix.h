@@ -21,6 +21,5 @@ enum suffix_of {
 /* Removes such parts from a name, in place. Never leaves it empty. */
 void suffix_remove(char *name, enum suffix_of of);
 /* Returns the tier of V8's compilers that made the code, as perf-basic-prof and
- * perf-prof have it in the name, "JS:*parse /srv/a.js:3:20"; NULL: not known.
- */
+ * perf-prof have it in its name, "JS:*parse /srv/a.js:3:20"; NULL: unknown. */
 const char *suffix_tier(const char *name);

@@ -22,8 +22,7 @@
 /* Where the lines of a chain are, if they were made. */
 struct chain_text {
 	uint32_t at, n; /* offset and length in chains.text */
-	uint32_t round; /* that of chains when they were made; another: they are
-			 * gone */
+	uint32_t round; /* that of chains when they were made */
 };
 
 struct chains {
@@ -31,8 +30,7 @@ struct chains {
 	struct known_code *code; /* with names that are safe to show */
 	const char **dso;	 /* path to show, by image */
 	struct arena arena;
-	struct table strings; /* indices in string[], by the address of the
-			       * original */
+	struct table strings; /* indices in string[], by original */
 	const char **string;
 	size_t n_string, cap_string;
 	struct chain_text *chain; /* by id */
@@ -42,8 +40,7 @@ struct chains {
 	uint64_t ip[DEPTH_MAX];
 };
 
-/* Returns a copy of s that is safe to show, or s itself for JSON if it is
- * UTF-8. */
+/* Returns a copy of s that is safe to show, or for JSON s, if it is UTF-8. */
 static const char *chains_clean(struct chains *c, const char *s)
 {
 	char buf[NAME_MAX_LEN];
@@ -224,8 +221,7 @@ static int chains_damaged(int64_t id, struct err *err)
 		       "the database is damaged: raw_chain %" PRId64, id);
 }
 
-/* Decodes the addresses of a chain into c->ip. Returns how many, or -1 and
- * *err. */
+/* Decodes the addresses of a chain into c->ip. Returns how many, or -1. */
 static int chains_decode(struct chains *c, int64_t id, struct err *err)
 {
 	if (id < 1 || (uint64_t)id >= c->code->n_chain)

@@ -63,7 +63,7 @@ static int code_read_symbols(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Returns the symbol with that id, or NULL. Most databases have all ids from 1
+/* Returns the symbol with that id, or NULL. Most databases have all from 1
  * on. */
 static const struct code_symbol *code_symbol_of(const struct code_symbols *s,
 						int64_t id)

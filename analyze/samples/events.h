@@ -13,8 +13,7 @@ struct filter;
 struct rows;
 struct store;
 
-/* An event. comm, kraw, uraw and verdict are 0 if there is none. time: ns on
- * the timeline. */
+/* An event; comm, kraw, uraw and verdict 0: none. time: ns on the timeline. */
 struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */

@@ -60,8 +60,7 @@ static int filter_parse_number(const char **p, int64_t *out)
 	return 0;
 }
 
-/* Adds "0,2-4" as a condition on an integer column, which has the name of its
- * option. */
+/* Adds "0,2-4" as a condition on a column of integers, named as its option. */
 static int filter_put_numbers(struct text *t, const char *column,
 			      const char *list, struct err *err)
 {
@@ -233,8 +232,8 @@ static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
 				  MILLION));
 }
 
-/* Reads "10%-20%" of the time of a database. Returns 0, 1 if it is malformed,
- * or -1 and *err. */
+/* Reads "10%-20%" of a database's time. Returns 0, 1: malformed, -1 and
+ * *err. */
 static int filter_read_share(struct store *db, const char *list,
 			     struct filter_span *s, struct err *err)
 {
@@ -399,15 +398,15 @@ struct rows *filter_cgroups(struct store *db, struct err *err)
 	return r;
 }
 
-/* Where the names are that an option may list; query NULL: filter_cgroups(). */
+/* A query for the names that an option may list; NULL: filter_cgroups(). */
 struct choice {
 	const char *what, *query;
 };
 
 #define CHOICES_SHOWN 8
 
-/* Fails if the list of an option has no name of the database, which is most
- * likely a typing error, and says which there are. */
+/* Fails if no name that the list of an option has is in the database, most
+ * likely by a typing error; the error lists the names that are. */
 static int filter_check_list(struct store *db, const struct choice *c,
 			     const char *list, struct err *err)
 {
@@ -483,8 +482,7 @@ static int filter_check(const struct filter *filter, struct store *db,
 	return 0;
 }
 
-/* Writes the condition of all options but expr and state. Returns 0, or -1 and
- * *err. */
+/* Writes all conditions but expr and state. Returns 0, or -1 and *err. */
 static int filter_put_all(const struct filter *filter, struct text *t,
 			  struct store *db, struct err *err)
 {

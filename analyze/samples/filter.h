@@ -77,8 +77,7 @@ struct filter_dialect {
 int filter_server_sql(const struct filter *filter,
 		      const struct filter_dialect *d, char out[FILTER_TEXT],
 		      struct err *err);
-/* Returns 0, or -1 and *err if a list option has no name that any of the
- * databases has. */
+/* Returns 0, or -1 and *err if no database has any name of a list option. */
 int filter_end_apart(const struct filter_apart *apart, struct err *err);
 /* Returns whether an option other than expr and state is given. */
 bool filter_given(const struct filter *filter);

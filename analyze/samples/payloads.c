@@ -69,8 +69,7 @@ static bool payload_raws_find(const struct kept_payload *kept, int64_t id,
 	return true;
 }
 
-/* Reads on until the payload. Returns 1 and *v, 0 if it is not there, or -1 and
- * *err. */
+/* Reads on until the payload. Returns 1 and *v, 0: it is not there, or -1. */
 static int payload_raws_read_on(struct payload_raws *raws, int64_t id,
 				struct value *v, struct err *err)
 {
@@ -155,7 +154,7 @@ struct type_payload {
 /* The text of a payload that was printed before: system calls of a loop share
  * one, and following its format takes ten times as long as finding it here. */
 struct payload_memo {
-	int64_t type, id; /* of the payload; 0: none */
+	int64_t type, id; /* id: of the payload; 0: none */
 	size_t len;
 	char text[MEMO_TEXT];
 };

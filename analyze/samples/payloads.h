@@ -28,8 +28,7 @@ const char *payloads_text(struct payloads *ps, const struct event_row *e,
  * it: an event of ftrace's markers, in each version, or trace_marker of other
  * recorders. */
 bool payloads_is_message(const char *event);
-/* Returns 1 + the index of the field called `name`; 0: there is none, or name
- * is NULL. */
+/* Returns 1 + the index of a field; 0: there is none, or name is NULL. */
 size_t payload_field(const struct field_def *def, size_t n, const char *name);
 /* Returns the n fields of events of this type; NULL and 0 if they have none. */
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,

@@ -1,5 +1,4 @@
-/* recorder.c - facts that qualify a picture of a database, and how to record
- * what it lacks. */
+/* recorder.c - notes about a database, and how to record what it lacks. */
 #include "analyze/samples/recorder.h"
 
 #include <string.h>

@@ -40,9 +40,8 @@ escape_filter_plain_any(const char *s, size_t n)
 }
 
 #ifdef __x86_64__
-/* Most processors have vectors of 32 bytes, which the compiler uses only for a
- * target that has them. With 16 bytes, script spent a fifth of its time
- * here. */
+/* Most processors have vectors of 32 bytes, which the compiler uses only for
+ * such a target. With 16 bytes, script spent a fifth of its time here. */
 __attribute__((target("avx2"))) static size_t
 escape_filter_plain_avx2(const char *s, size_t n)
 {

@@ -57,7 +57,7 @@ static int folder_flush_file(int folder, const char *name)
 	return fd < 0 ? -1 : new_file_flush(fd);
 }
 
-/* Waits until a folder and its content are on the disk. Returns 0, or -1 and
+/* Flushes a folder and its content in the same way. Returns 0, or -1 and
  * errno. */
 static int folder_flush(const char *path, unsigned int depth)
 {

@@ -390,8 +390,7 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 	return total;
 }
 
-/* Writes a cell. *owed: blanks to write before the next cell that is not
- * empty. */
+/* Writes a cell. *owed: blanks before the next cell that is not empty. */
 static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 			  const struct column *col, size_t *owed)
 {
@@ -441,7 +440,7 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 	if (out != stdout || room == INT_MAX) {
 		/* Fits the columns into the lines of a file. Only names are
 		 * cut, but the width of all text is limited, so that a long
-		 * one does not widen all lines. */
+		 * text does not widen all lines. */
 		for (size_t i = 0; i < g->n_col; i++)
 			if (col[i].text && col[i].width > FILE_WIDTH)
 				col[i].width = FILE_WIDTH;

@@ -89,7 +89,7 @@ void grid_json(const struct grid *g, struct json *j, const char *key);
  * rounded outwards to microseconds. Returns buf. */
 const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
 		      int64_t to);
-/* Writes one moment likewise, "12.500000", rounded down. Returns buf. */
+/* Writes one time in the same form, "12.500000", rounded down. Returns buf. */
 const char *span_moment(char buf[SPAN_TEXT], const int64_t *wall, int64_t time);
 
 /* Lines of text with a label in front, wrapped so that the text stays in its

@@ -120,7 +120,7 @@ static void pager_start(void)
 }
 
 /* Keeps the bytes and returns true. If it returns false, the caller writes
- * those of pager_kept() to pager_fd(), or buf if there are none. */
+ * pager_kept(), or buf if that is NULL, to pager_fd(). */
 static bool pager_keep(const char *buf, size_t n)
 {
 	if (!pager.armed)
@@ -153,8 +153,8 @@ static bool pager_keep(const char *buf, size_t n)
 	return false;
 }
 
-/* Returns the kept bytes and forgets them, NULL if there are none. The caller
- * frees them. */
+/* Returns the kept bytes and forgets them; NULL: none. The caller frees
+ * them. */
 static char *pager_kept(size_t *n)
 {
 	char *p = pager.kept;
@@ -203,8 +203,7 @@ static void out_put_now(const char *buf, size_t size)
 		out_errno = errno;
 }
 
-/* Writes the bytes that were kept for a pager. Returns false if there are
- * none. */
+/* Writes the bytes that were kept for a pager. Returns false without any. */
 static bool out_put_kept(void)
 {
 	size_t n;

@@ -220,8 +220,7 @@ static double annot_share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* The colors of perf annotate: from 5 % of the function on, and from 0.5 %
- * on. */
+/* The colors of perf annotate: from 5 % and from 0.5 % of the function on. */
 enum annot_heat {
 	ANNOT_COLD,
 	ANNOT_WARM,

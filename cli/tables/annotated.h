@@ -35,7 +35,7 @@ int inlined_load(struct inlined_copies *in, struct store *db,
 		 const struct hot *h, const char *what, const char *dso,
 		 struct err *err);
 void inlined_release(struct inlined_copies *in);
-/* Print the answer; path is the database. */
+/* Print the samples; path is the database. */
 void inlined_text(const struct inlined_copies *in, const char *path);
 void inlined_json(const struct inlined_copies *in);
 

@@ -34,8 +34,7 @@ void diff_tell_cause(const struct compare *c, int none, FILE *out);
 void diff_tell_renamed(const struct compare *c, uint32_t row, FILE *out);
 /* Writes "significant: 1 more in B, 0 less, by shares of self; ..." */
 void diff_tell_result(const struct compare *c, int total, FILE *out);
-/* Returns what one of these functions writes, to be freed; which: the side, or
- * total. */
+/* Returns what one of these writes, to be freed; which: the side, or total. */
 typedef void diff_tell_fn(const struct compare *c, int which, FILE *out);
 char *diff_sentence(const struct compare *c, diff_tell_fn *tell, int which);
 /* Writes the sums and the sentence of both sides as members a and b. */

@@ -22,8 +22,8 @@
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
 
-/* A program's own time is named before its ready time if it grew by more than
- * this part of what that grew by. */
+/* The program's own time is the cause, and not its ready time, if the own time
+ * grew by more than this part of what the ready time grew by. */
 #define TIMES_OWN 0.4
 
 struct times {
@@ -78,8 +78,7 @@ static bool times_is_ready(const struct times *d, const struct timings_row *r)
 	return !strncmp(intern_get(&d->of.t.words, r->key[0]), "ready", 5);
 }
 
-/* Writes "syscall fsync", "lock in f", "lock ended by t", "computing by t, most
- * of it in f". */
+/* Writes "syscall fsync", "lock in f", "computing by t, most of it in f". */
 static void times_put_name(const struct times *d, const struct timings_row *r,
 			   FILE *out)
 {
@@ -177,7 +176,7 @@ static double times_more_in_all(const struct times *d,
 }
 
 /* Returns the row with most time more in B, of those with a measure that grew;
- * if nothing did, the first whose own interval says so, or that likely did;
+ * if nothing did, the first that grew by its own interval, or likely grew;
  * NULL: none. Rows that may be idle count only if no others do. own: without
  * ready time and quotas. */
 static const struct timings_row *times_slower_of(const struct times *d,

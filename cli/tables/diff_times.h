@@ -27,9 +27,10 @@ int diff_times(const struct sides *s, const struct diff_times_opts *o,
  * which one of these columns shows a change. */
 void diff_changed_view(const char *columns);
 
-/* Returns an object for the first sentence of plain diff: where the time of the
- * program went, or of the threads that filter, which is borrowed, selects. It
- * needs recordings that began with a program and have all switches. */
+/* Returns an object for the first sentence of plain diff, on where the time of
+ * the program went, or that of the threads that filter selects. filter is
+ * borrowed. The recordings must have begun with a program and have all
+ * switches. */
 struct diff_parts *diff_parts_new(const struct filter *filter,
 				  struct name_opts names);
 /* Adds a run to the parts p; runs of side 0 come first. */

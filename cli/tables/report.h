@@ -37,7 +37,7 @@ struct report_opts {
 	bool below;    /* only the tree, below a table of waits */
 	struct json *json; /* with below: the tree's JSON; NULL: text */
 	bool top;	   /* do not mention rows that are left out */
-	const char *callers, *callees; /* a function; NULL: not asked for */
+	const char *callers, *callees; /* a function; NULL: none */
 	const char *weight, *field;    /* as in struct weight_by */
 	struct name_opts names;
 	const int64_t *wall_clock; /* of report_offcpu(): wall_clock_take() */
@@ -74,8 +74,8 @@ struct sched_opts {
 int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		 struct err *err);
 
-/* Command latency: how long pairs of events took. Returns an enum status, or
- * -1 and *err. */
+/* Command latency: how long pairs of events took. Returns an enum status, or -1
+ * and *err. */
 struct latency_opts {
 	const struct filter *filter; /* selects intervals by their start;
 				      * borrowed */
@@ -90,7 +90,7 @@ struct latency_opts {
 	const char *by;	      /* "name", "kind", "comm", "tid", "pid", "cpu",
 			       * "behind", or: */
 	const char *by_field; /* as in struct intervals_ask; or NULL */
-	const char *name;     /* only intervals of it; NULL: all */
+	const char *name;     /* only intervals of this name; NULL: all */
 	const char *order;    /* a column */
 	size_t worst;	      /* how many of the longest; 0: none */
 	bool histogram;

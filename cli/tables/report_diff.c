@@ -285,7 +285,7 @@ static void report_diff_json_reference(const struct diff_rows *d,
 	json_end(j);
 }
 
-/* Writes the answer; g NULL: without its rows. */
+/* Writes the comparison as JSON; g NULL: without rows. */
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
@@ -336,8 +336,7 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 	json_finish(&j);
 }
 
-/* Drops rows without any weight of the chosen kind from order[]. Returns how
- * many are left. */
+/* Drops rows without weight of the chosen kind. Returns how many are left. */
 static size_t report_diff_drop_empty(const struct report_diff *rp,
 				     uint32_t *order)
 {

@@ -76,7 +76,7 @@ struct latency {
 	int64_t first, last; /* of what was recorded */
 	struct latency_row *row;
 	size_t n, cap;
-	struct intern labels, index; /* of row[] */ /* of row[] */
+	struct intern labels, index; /* of row[] */
 	struct latency_worst *worst;		    /* the longest first */
 	size_t n_worst;
 	struct callers *stacks; /* of worst[]; NULL: not read */
@@ -166,8 +166,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 	if (i->verdict == INTERVAL_CANCELLED)
 		return;
 	struct interval_range range = interval_range(i, l->first, l->last);
-	/* the sum of ambiguous ones does not depend on which of them ended
-	 * when */
+	/* ambiguous ones have one sum, whichever of them ended when */
 	if (i->verdict == INTERVAL_PROVED || i->verdict == INTERVAL_AMBIGUOUS) {
 		r->count++;
 		r->total += (uint64_t)w->ns;
@@ -230,8 +229,8 @@ static void latency_take_sched(void *arg, const struct interval *i,
 	latency_take(arg, &w, false);
 }
 
-/* Returns a percentile: the smallest length that is not less than per_mille of
- * all. */
+/* Returns a percentile: the least length that per_mille of all do not
+ * exceed. */
 static int64_t latency_at(const struct latency_length *length, size_t n,
 			  unsigned int per_mille)
 {
@@ -284,8 +283,7 @@ static struct interval_range latency_average(const struct latency_row *r)
 	return out;
 }
 
-/* Returns how many are not known. Cancelled ones have no length, and do not
- * count. */
+/* Returns how many are not known. Cancelled ones have no length. */
 static uint64_t latency_unknown(const uint64_t verdict[INTERVAL_VERDICTS])
 {
 	uint64_t n = 0;

@@ -216,8 +216,7 @@ static const struct label *report_offcpu_label(const struct report_offcpu *rp,
 	return has ? labels_get(rp->labels, id) : &none;
 }
 
-/* Threads of the kernel that wait for work come last: nothing waits for
- * them. */
+/* Kernel threads that wait for work come last: nothing waits for them. */
 COMPARE_FUNCTION(compare_causes, struct cause_sum,
 		 compare_numbers(x->cause == WAIT_KERNEL,
 				 y->cause == WAIT_KERNEL)
@@ -383,7 +382,7 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 {
 	if (!strcmp(rp->format, "json")) {
-		/* The caller ends the answer. */
+		/* The caller finishes the JSON. */
 		const struct offcpu_sums *s = &rp->sums;
 		struct json *j = &rp->json;
 

@@ -111,8 +111,7 @@ COMPARE_FUNCTION_OF(sched_compare_threads, struct sched_thread, struct sched,
 			    ?: compare_numbers(y->a.run, x->a.run)
 			    ?: compare_numbers(x->thread, y->thread));
 
-/* Sorts the threads; order NULL: those that were ready longest at a time
- * first. */
+/* Sorts the threads; order NULL: by the longest time that each was ready. */
 static void sched_sort(struct sched *s, const char *order)
 {
 	s->order = order;

@@ -37,7 +37,7 @@
 /* Nodes with less than this part of all are left out: 0.5 %. */
 #define PRUNED_OF 200
 
-/* A line to print: a node, or those nodes of its depth that are left out. */
+/* A line to print: a node, or those of its siblings that are left out. */
 struct tree_line {
 	const struct flame_node *node; /* NULL: left out */
 	uint64_t weight;
@@ -123,7 +123,7 @@ static void report_tree_json(const struct report *rp,
 	json_end(j);
 }
 
-/* Says why the numbers of the tree differ from those of the table above it. */
+/* Prints why the tree's numbers differ from those of the table above it. */
 static void report_tree_tell_inlined(const struct report *rp,
 				     const struct flame_tree *t)
 {

@@ -49,8 +49,8 @@ enum calls_what {
 	CALLS_FUNCTION,
 };
 
-/* What is read of an event type. From func on: 1 + the index of a field; 0: it
- * has none. */
+/* What is read of an event type; from func on, 1 + the index of a field, or
+ * 0. */
 struct calls_type {
 	uint8_t what; /* enum calls_what */
 	bool big;     /* words have the first byte on top */
@@ -179,8 +179,7 @@ static int calls_find_leaves(struct script_calls *c, struct store *db,
 							  "thread", "payload" };
 	struct payloads *ps = c->payloads;
 	struct {
-		int64_t entry, thread; /* of the last record; entry 0: it was
-					* none */
+		int64_t entry, thread; /* of the last record; 0: no entry */
 	} *last = NULL;
 	size_t n = 0, cap = 0;
 	struct rows *rows =
@@ -507,8 +506,7 @@ static struct script_part script_keep_part(struct script *s, const char *text)
 				     strlen(text) };
 }
 
-/* Returns a copy of a name: unchanged for JSON, short and safe to show for
- * text. */
+/* Returns a copy of a name, for text short and safe to show. */
 static const char *script_keep_name(struct script *s, struct value v)
 {
 	char name[COMM_MAX * 4 + 1];
@@ -777,8 +775,8 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 
 #define SCRIPT_EXTRA_SIZE 24
 
-/* Writes a value that was asked for as perf does; "-" where it has none.
- * Returns the end. */
+/* Writes an extra value as perf does; "-" if the event has none. Returns the
+ * end. */
 static char *script_put_extra(const struct script *s, const struct event_row *e,
 			      uint8_t of, char *p)
 {

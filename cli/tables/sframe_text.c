@@ -34,7 +34,7 @@
 struct packages {
 	const char *root;   /* the folder of the system whose packages to use */
 	struct intern path; /* as packages_key() returns them */
-	const char **owner; /* by path, in text; NULL: not known */
+	const char **owner; /* of each path; NULL: not known */
 	size_t n, cap;
 	struct arena text;
 };

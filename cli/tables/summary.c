@@ -188,8 +188,9 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 	}
 	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
-	/* What a CPU recorded after its clock was set back has earlier times,
-	 * and comes late if they are after what was put in order before. */
+	/* Records that a CPU made after its clock was set back have earlier
+	 * times; they come late if records of later times are in order
+	 * already. */
 	if (steps)
 		lines_print(&s->l, "order",
 			    "by time, which goes back %s, at most by %s",
@@ -358,8 +359,7 @@ static void summary_put_damage(struct summary *s, const struct rows *r)
 		lines_put(&s->l, kind);
 }
 
-/* Prints why an image has addresses without names, or counts these
- * addresses. */
+/* Prints why an image has addresses without names, or counts them. */
 static void put_unnamed(struct summary *s, const struct rows *r)
 {
 	const char *status = rows_text(r, INFO_UNNAMED_STATUS);
