@@ -23,6 +23,7 @@ struct advice_facts {
 	bool record;			  /* record --waits made them */
 };
 
+/* Counts a row of the statement losses. */
 static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 {
 	const char *what = check_text(r, "what");
@@ -155,8 +156,8 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		  "--slack 100" },
 		{ f.late && !f.perf,
 		  "wait longer for what comes late: --slack 100" },
-		/* -c 1 is for all events, so that a clock recorded with them
-		 * would lose its rate */
+		/* -c 1 is for all events: a clock recorded with them would lose
+		 * its rate */
 		{ f.sampled,
 		  "record each switch: backstitch record --waits, or without "
 		  "other events perf record -c 1 -e sched:sched_switch" },

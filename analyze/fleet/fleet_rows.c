@@ -592,6 +592,8 @@ static int fleet_verdict_count(struct fleet_rows *r, const char *query,
 	return rows_end(q, err);
 }
 
+/* Adds a row for the next verdict and confidence that a request or chain
+ * has. */
 static int fleet_verdict_step(struct fleet_rows *r, struct err *err UNUSED)
 {
 	struct fleet_verdicts *v = r->of;
@@ -864,6 +866,7 @@ static int fleet_samples_next(struct fleet_rows *r, struct fleet_sample *out,
 	return ret;
 }
 
+/* Adds the row of the next sample or sum; at the end, stores the counts. */
 static int fleet_samples_step(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_samples *s = r->of;

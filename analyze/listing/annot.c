@@ -378,8 +378,8 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 	if (found)
 		return found > 0 ? 0 : -1;
 	if (parse_hex(what, &off)) {
-		/* Finds the image of an address by the samples whose virtual
-		 * address is known. */
+		/* Finds the image of an address by samples with a known virtual
+		 * address. */
 		for (size_t i = 0; i < h->n_spot; i++) {
 			const struct hot_spot *s = &h->spot[i];
 			const struct hot_func *f = &h->func[s->func];

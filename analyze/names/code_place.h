@@ -38,7 +38,6 @@ void code_places_free(struct code_places *p);
  * which is what tools look up. */
 struct code_place code_place(struct code_places *p, uint32_t frame,
 			     bool called);
-/* Returns a mapping, by an id of 1 or more. Valid until the next
- * code_place(). */
+/* Returns a mapping by its id, 1 or more. Valid until the next code_place(). */
 const struct code_mapping *code_mapping(const struct code_places *p,
 					uint32_t id);

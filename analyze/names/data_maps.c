@@ -35,6 +35,7 @@ struct data_maps {
 	struct arena text;
 };
 
+/* Reads mappings, threads and images. Returns 0, or -1 and *err. */
 static int data_maps_read(struct data_maps *m, struct store *db,
 			  struct err *err)
 {

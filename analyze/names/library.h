@@ -9,8 +9,7 @@ struct name_opts;
 /* Returns whether inlined functions of a library are to be left out, so that
  * what they weigh counts for the function that they are inlined into. */
 bool library_folds(const struct name_opts *names);
-/* Returns an object for library_free(); NULL and *err if names->library is no
- * regular expression. */
+/* Returns NULL and *err if names->library is no regular expression. */
 struct library *library_new(const struct name_opts *names, struct err *err);
 void library_free(struct library *l);
 /* Returns whether a demangled name is that of a function of the standard

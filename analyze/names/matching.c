@@ -1,5 +1,4 @@
-/* matching.c - which code of two recordings is the same, and what functions
- * are called there. */
+/* matching.c - which code of two recordings is the same, and its names. */
 #include "analyze/names/matching.h"
 
 #include <inttypes.h>

@@ -136,8 +136,7 @@ static size_t short_closed(const struct shortening *sh, size_t i)
 	return sh->close[i];
 }
 
-/* Returns where the text is between b and e, outside of brackets; e:
- * nowhere. */
+/* Returns where text is between b and e, outside of brackets; e: nowhere. */
 static size_t short_find(const struct shortening *sh, size_t b, size_t e,
 			 const char *text)
 {
@@ -311,8 +310,8 @@ static void short_args(struct shortening *sh, size_t open, size_t close)
 	short_puts(sh, ">");
 }
 
-/* Writes T for "<T as Trait>", "<T>" or "<impl Trait for T>" that begins a
- * path. */
+/* Writes T for "<T as Trait>", "<T>" or "<impl Trait for T>", as a path
+ * begins. */
 static void short_self(struct shortening *sh, size_t open, size_t close)
 {
 	size_t b = open + 1;

@@ -44,8 +44,8 @@ static const struct {
 	{ "TRACE_", NULL, OF_RUN },	   /* LuaJIT */
 };
 
-/* Returns whether a number after this text is generated: unless Go made the
- * name, or only for a closure, which is in a function of a package:
+/* Returns whether a number after this text is generated: always if the text is
+ * none of Go's, else for a closure, which is in a function of a package:
  * "main.f.func1", not "main.func1". */
 static bool suffix_is_go(const char *out, size_t n, const char *text)
 {

@@ -52,8 +52,7 @@ static const char *chains_clean(struct chains *c, const char *s)
 	return arena_strdup(&c->arena, buf);
 }
 
-/* Cleans each name once: struct known_code holds one copy of a name for all
- * frames. */
+/* Cleans each name once: all frames of a name have one copy of it. */
 static const char *chains_clean_once(struct chains *c, const char *s)
 {
 	if (!s)

@@ -32,8 +32,7 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
  * damaged. */
 const char *chains_text(struct chains *c, int64_t id, size_t *len,
 			struct err *err);
-/* Returns 0 if raw chain id can be read or is 0, -1 and *err if the database is
- * damaged. */
+/* Returns 0 if raw chain id can be read, or is 0; else -1 and *err. */
 int chains_check(struct chains *c, int64_t id, struct err *err);
 /* Writes an array with one object for each frame: empty for id 0, and for one
  * that chains_check() refuses. */

@@ -63,8 +63,7 @@ static int code_read_symbols(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Returns the symbol with that id, or NULL. Most databases have all from 1
- * on. */
+/* Returns the symbol of an id, or NULL. Most databases have all from 1 on. */
 static const struct code_symbol *code_symbol_of(const struct code_symbols *s,
 						int64_t id)
 {
@@ -244,6 +243,7 @@ static int code_read_stacks(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
+/* Appends the chains, with addresses if wanted. Returns 0, or -1 and *err. */
 static int code_read_chains(struct code_loading *l, struct store *db,
 			    struct err *err)
 {

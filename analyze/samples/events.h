@@ -63,8 +63,8 @@ enum event_rows_to {
 	EVENT_ROWS_TO_PAYLOAD = 10,
 };
 
-/* Returns the rows, for rows_close() or rows_end(); .rows is NULL on failure,
- * with *err. */
+/* Returns rows for rows_close() or rows_end(); .rows NULL and *err on
+ * failure. */
 struct event_rows event_rows_open(const struct store *db, enum event_rows_to to,
 				  struct err *err);
 /* Opens table request too, for event_rows_ask(), which sets ip only with
@@ -128,7 +128,7 @@ int row_cursor_open_table(struct row_cursor *c, struct store *db,
 			  const char *name, bool pages, struct err *err);
 /* Moves to the next row. Returns 0, at the end too, or -1 and *err. */
 int row_cursor_step(struct row_cursor *c, struct err *err);
-/* Moves to the first row of an event. Returns 1 if there is one, 0 if not, or
- * -1 and *err. */
+/* Moves to the first row of an event. Returns 1, 0: it has none, or -1 and
+ * *err. */
 int row_cursor_seek(struct row_cursor *c, int64_t event, struct err *err);
 void row_cursor_close(struct row_cursor *c);

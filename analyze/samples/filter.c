@@ -92,8 +92,8 @@ static int filter_put_numbers(struct text *t, const char *column,
 		       column, list);
 }
 
-/* Returns a pattern as an expression of RE2, which has the same sets in [ ];
- * the caller frees it. */
+/* Returns a pattern as an expression of RE2, which has the same [ ]; free
+ * it. */
 static char *filter_expression(const char *pattern)
 {
 	char *out = mem_new(2 * strlen(pattern) + 16, 1);
@@ -232,7 +232,7 @@ static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
 				  MILLION));
 }
 
-/* Reads "10%-20%" of a database's time. Returns 0, 1: malformed, -1 and
+/* Reads "10%-20%" of db's time. Returns 0, 1: it is malformed, or -1 and
  * *err. */
 static int filter_read_share(struct store *db, const char *list,
 			     struct filter_span *s, struct err *err)

@@ -252,7 +252,7 @@ void loss_mark(struct loss_marks *tl, const struct loss_mark *m)
 	struct loss_mark added = *m;
 
 	added.column = loss_marks_column(tl, m->t0);
-	/* marks come in time order from all CPUs, so one of the same column is
+	/* marks come in time order from all CPUs: one of the same column is
 	 * near the end */
 	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < NEAR; i--)
 		if (loss_marks_same_column(&tl->mark[i - 1], &added)) {
@@ -319,8 +319,7 @@ static bool loss_marks_is_null(const struct rows *r, size_t i)
 	return rows_value(r, i).kind == VALUE_NULL;
 }
 
-/* The queries of requests, chains, findings, losses and gaps begin with the
- * same two columns. */
+/* The queries whose rows are marks or bands begin with the same two columns. */
 static struct loss_place loss_place(const struct rows *r, int kind)
 {
 	int64_t cpu = rows_int(r, TIMELINE_REQUESTS_CPU);
@@ -346,6 +345,7 @@ static void loss_marks_take_mark(struct loss_marks *tl, const struct rows *r,
 		loss_mark(tl, &m);
 }
 
+/* Adds the mark of a request, by its verdict. */
 static void loss_marks_take_request(struct loss_marks *tl, const struct rows *r)
 {
 	static const enum loss_mark_kind kind[] = {
@@ -407,6 +407,7 @@ static void loss_marks_take_band(struct loss_marks *tl, const struct rows *r,
 	loss_band(tl, &b);
 }
 
+/* Adds the band of a loss, by what was lost. */
 static void loss_marks_take_loss(struct loss_marks *tl, const struct rows *r)
 {
 	static const struct {

@@ -15,8 +15,8 @@ struct store;
 
 #define LOSS_COLUMNS 1000 /* columns of the whole time */
 
-/* Marks: things that happen at one time. The page knows the order of both
- * enums. */
+/* Marks: things that happen at one time. The page's scripts know the order of
+ * both enums. */
 enum loss_mark_kind {
 	MARK_FINDING,
 	MARK_UNEXPLAINED, /* requests */

@@ -119,8 +119,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 		const char *col = rows_text(r, WEIGHT_COLUMNS_NAME);
 		const char *prefix = "";
 
-		/* the store makes no such name, but the database may be from
-		 * elsewhere */
+		/* the database may be from elsewhere: the store makes no such
+		 * name */
 		if (strchr(col, '"'))
 			continue;
 		for (size_t i = 0; i < N_BASE; i++)
@@ -135,8 +135,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Opens the rows that the filters select, or none, to try the expressions. t
- * NULL: without fields. */
+/* Opens the rows that the filters select; none: no rows. t NULL: without
+ * fields. */
 static struct rows *weight_open_rows(const struct weight *w,
 				     const struct table *t, bool none,
 				     struct err *err)

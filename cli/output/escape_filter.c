@@ -18,8 +18,7 @@ static inline unsigned char escape_filter_is_odd(signed char c)
 			       (c != '\n') & (c != '\t'));
 }
 
-/* Returns how many bytes at the start are ASCII that passes unchanged, as
- * nearly all text is. */
+/* Returns how many bytes at the start are ASCII that passes unchanged. */
 static inline __attribute__((always_inline)) size_t
 escape_filter_plain_any(const char *s, size_t n)
 {
@@ -120,8 +119,8 @@ static size_t escape_filter_unit(struct sieved *o, const char *s, size_t len)
 	return n;
 }
 
-/* Completes the bytes that are held with those at buf. Returns how many bytes
- * of buf are done. */
+/* Completes the held bytes with those at buf. Returns how many bytes of buf are
+ * done. */
 static size_t escape_filter_pass_held(struct escape_filter *s, struct sieved *o,
 				      const char *buf, size_t n)
 {

@@ -14,7 +14,7 @@ struct escape_filter {
 	size_t n_held;
 };
 
-/* Filters n bytes. An incomplete character at their end is held until the next
+/* Filters n bytes. Holds an incomplete character at the end until the next
  * call. */
 void escape_filter_pass(struct escape_filter *s, const char *buf, size_t n);
 /* Writes the bytes that are held, as no more will follow. */

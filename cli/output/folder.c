@@ -57,8 +57,7 @@ static int folder_flush_file(int folder, const char *name)
 	return fd < 0 ? -1 : new_file_flush(fd);
 }
 
-/* Flushes a folder and its content in the same way. Returns 0, or -1 and
- * errno. */
+/* Flushes a folder and its content likewise. Returns 0, or -1 and errno. */
 static int folder_flush(const char *path, unsigned int depth)
 {
 	DIR *d OWNED_DIR = opendir(path);

@@ -153,8 +153,8 @@ static bool pager_keep(const char *buf, size_t n)
 	return false;
 }
 
-/* Returns the kept bytes and forgets them; NULL: none. The caller frees
- * them. */
+/* Returns the kept bytes, for free(), and forgets them; NULL: there are
+ * none. */
 static char *pager_kept(size_t *n)
 {
 	char *p = pager.kept;

@@ -66,8 +66,7 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 	double seconds = (double)(t - line.start) / (double)NS;
 	human_count(rate, sizeof(rate),
 		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
-	/* "12 %, 1.2 M records/s, 3 s left", without the parts that are
-	 * unknown */
+	/* "12 %, 1.2 M records/s, 3 s left", as far as it is known */
 	if (!total || done > total) {
 		snprintf(text, sizeof(text), "%s: %s %s, %s/s", line.what,
 			 HUMAN_COUNT(n), unit, rate);

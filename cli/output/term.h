@@ -14,8 +14,7 @@ int term_columns(FILE *out);
 int term_limit(FILE *out);
 /* Returns the rows of the terminal; 0 if unknown or not a terminal. */
 int term_rows(FILE *out);
-/* Returns whether to use color, by --color, NO_COLOR, TERM and whether `out` is
- * a terminal. */
+/* Returns whether to use color, by --color, NO_COLOR, TERM and the stream. */
 bool term_color(FILE *out);
 bool term_is_terminal(FILE *out);
 
@@ -46,8 +45,8 @@ size_t term_find_mark(const char *s, size_t len, const char **code);
  * `at` is the column of the cursor. Ends with a newline. */
 void term_wrap(FILE *out, const char *text, int at, int indent, int width);
 
-/* Collects whole lines. Lines longer than term_limit() are wrapped and indented
- * by two. */
+/* Collects whole lines. Those longer than term_limit() are wrapped, indented by
+ * 2. */
 struct term_lines {
 	FILE *out, *stream;
 	char *text;

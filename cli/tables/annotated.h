@@ -39,8 +39,7 @@ void inlined_release(struct inlined_copies *in);
 void inlined_text(const struct inlined_copies *in, const char *path);
 void inlined_json(const struct inlined_copies *in);
 
-/* Print a function. around: instructions to show before and after those with
- * samples; -1: all. */
+/* Print a function. around: instructions to show around samples; -1: all. */
 void annot_text(FILE *out, const struct annot *a, long around);
 void annot_json(const struct annot *a);
 /* Prints the hottest functions, at most max (0: all), and how to see one; path

@@ -184,7 +184,7 @@ static void moved_put_name(const struct diff_rows *d, uint32_t row, FILE *out)
 	safe_text_put(out, *l->name ? l->name : l->image, 0, 0);
 }
 
-/* Writes the cause. sum: by how much the runs differ, in weight; 0: this is not
+/* Writes the cause. sum: by how much runs differ, in weight; 0: not
  * mentioned. */
 static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 			    double sum, FILE *out)

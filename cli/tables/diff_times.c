@@ -424,6 +424,7 @@ static void times_add_ns(struct grid *g, double ns)
 	grid_real(g, ns, false);
 }
 
+/* Adds the cells of a row, in the order of times_columns[]. */
 static void times_add_row(const struct times *d, struct grid *g,
 			  const struct timings_row *r)
 {

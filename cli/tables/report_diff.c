@@ -431,8 +431,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (!strcmp(rp->o->format, "json"))
 		report_diff_json(rp, g, all - n, stdout);
 	else if (!strcmp(rp->o->format, "sql")) {
-		/* Writes a table `result_head` too: what JSON has next to the
-		 * rows. */
+		/* Writes a table `result_head` too, with the rest of the
+		 * JSON. */
 		char *head OWNED = NULL;
 		FILE *out = mem_stream(&head, NULL);
 

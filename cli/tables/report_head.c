@@ -102,7 +102,7 @@ static void report_wrong_release(struct report_wrong *w)
 		report_rows_free(w->rows);
 }
 
-/* Returns whether a name stands for callers that were cut off a stack: "[user:
+/* Returns whether a name is that of callers cut off a stack: "[user:
  * limit]". */
 static bool report_is_cut(const char *name)
 {

@@ -77,7 +77,7 @@ struct latency {
 	struct latency_row *row;
 	size_t n, cap;
 	struct intern labels, index; /* of row[] */
-	struct latency_worst *worst;		    /* the longest first */
+	struct latency_worst *worst; /* the longest first */
 	size_t n_worst;
 	struct callers *stacks; /* of worst[]; NULL: not read */
 	struct files *files;	/* the same */
@@ -467,6 +467,7 @@ static size_t latency_add_each(const struct latency *l, struct grid *g)
 	return rows;
 }
 
+/* Writes the table of rows, with the columns that have something to show. */
 static void latency_put_rows(const struct latency *l, struct json *j)
 {
 	size_t n = l->n < l->o->limit ? l->n : l->o->limit;
@@ -600,6 +601,7 @@ static bool latency_descriptor(const struct latency *l,
 	return is;
 }
 
+/* Writes the longest intervals, with their stacks and chains. */
 static void latency_put_worst(const struct latency *l, struct json *j)
 {
 	bool any = any_where(l->n_worst, i,
@@ -737,7 +739,7 @@ static struct intervals_sums latency_sums(const struct latency *l)
 
 	if (l->iv)
 		s = l->iv->sums;
-	/* the premise about waits, if that is all there is */
+	/* without a premise of the pairs, that of the waits */
 	if (l->sched && !s.premise)
 		s.premise = causes_premise(l->sched->r.causes).words;
 	return s;
@@ -782,6 +784,7 @@ static void latency_put_advice(const struct latency *l)
 		       kind, path);
 }
 
+/* Writes all that the options ask for, in the chosen format. */
 static void latency_put(const struct latency *l)
 {
 	if (!strcmp(l->o->format, "json")) {
@@ -867,8 +870,8 @@ static void latency_put(const struct latency *l)
 COMPARE_FUNCTION(latency_compare_begins, struct latency_worst *const,
 		 compare_numbers((*x)->i.begin_event, (*y)->i.begin_event));
 
-/* Reads the intervals: of the scheduler if --kind asks for these, else pairs of
- * events. Returns 0, or -1 and *err. */
+/* Reads the intervals: of the scheduler if l->o->kind is one of its kinds, else
+ * pairs of events. Returns 0, or -1 and *err. */
 static int latency_read(struct latency *l, struct store *db, const char *path,
 			struct err *err)
 {

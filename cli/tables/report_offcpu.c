@@ -144,8 +144,7 @@ static void report_offcpu_take_wait(struct report_offcpu *rp,
 		s->until_woken += (uint64_t)w->waker.ready - (uint64_t)w->from;
 	}
 	add_cause(rp, w);
-	/* The array has room for twice as many as needed, so that it is rarely
-	 * sorted. */
+	/* The array has room for twice as many, so that it is rarely sorted. */
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
 		cut_waits(rp);
 	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
@@ -270,8 +269,7 @@ static const struct grid_column wait_columns[] = {
 	{ NULL, "event_id" },
 };
 
-/* Adds the start or end of a wait. A sum of waits has a length, but no place in
- * time. */
+/* Adds the start or end of a wait; a sum of waits has no place in time. */
 static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 				  int64_t at)
 {
@@ -310,8 +308,7 @@ static void print_waits(struct report_offcpu *rp)
 		grid_text(g, shown);
 		grid_text(g, in->name);
 		grid_text(g, label_shown(in));
-		/* Adds the name of the thread, or "[timer]", which is none,
-		 * and the proof. */
+		/* Adds the name of the waker, or "[timer]", and the proof. */
 		const char *name = waker_name(rp->stacks, &w->waker);
 		bool thread = w->waker.what == CHAIN_STATES;
 		bool woken = waker_is_known(&w->waker);

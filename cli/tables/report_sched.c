@@ -123,8 +123,8 @@ COMPARE_FUNCTION(sched_compare_causes, struct sched_cause,
 			 ?: compare_numbers(x->thread, y->thread)
 			 ?: strcmp(x->word, y->word));
 
-/* Adds the proved part of a time; "-" if that is 0 and part of the thread's
- * time is not known. */
+/* Adds the proved part of a time; "-": nothing is proved, and a part is
+ * unknown. */
 static void sched_add_proved(struct grid *g, const struct account *a,
 			     uint64_t ns)
 {
@@ -268,6 +268,7 @@ static void sched_put_causes(struct sched *s, struct json *j)
 	sched_put(s, g, j, "blocked", "longest blocked, and for what:");
 }
 
+/* Writes all tables, in the chosen format. */
 static void sched_put_all(struct sched *s)
 {
 	sched_sort(s, s->o->order);
@@ -353,8 +354,8 @@ static void sched_put_all(struct sched *s)
 	sched_put_causes(s, NULL);
 }
 
-/* Sets from and to: the time of the records, within --time. Returns 0, or -1
- * and *err. */
+/* Sets from and to: the time of records in --time. Returns 0, or -1 and
+ * *err. */
 static int sched_find_window(struct sched *s, struct err *err)
 {
 	int64_t first;

@@ -774,6 +774,7 @@ static int report_print_around(const struct report *rp, const char *func,
 	return rc;
 }
 
+/* Prints what the options ask for. Returns 0, or -1 and *err. */
 static int report_print(struct report *rp, struct err *err)
 {
 	if (!rp->waits)

@@ -49,7 +49,7 @@ enum calls_what {
 	CALLS_FUNCTION,
 };
 
-/* What is read of an event type; from func on, 1 + the index of a field, or
+/* What is read of a type of events; from func on, 1 + index of a field, or
  * 0. */
 struct calls_type {
 	uint8_t what; /* enum calls_what */
@@ -734,8 +734,7 @@ static char *script_put_part(char *p, struct script_part part)
 	return p + part.len;
 }
 
-/* Formats a time as script prints it, "12.345678" or UTC. Returns its
- * length. */
+/* Formats a time as script does, "12.345678" or UTC. Returns its length. */
 #define SCRIPT_TIME_SIZE 64
 static size_t script_time(const struct script_fields *f, int64_t time,
 			  char buf[SCRIPT_TIME_SIZE])
@@ -775,8 +774,7 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 
 #define SCRIPT_EXTRA_SIZE 24
 
-/* Writes an extra value as perf does; "-" if the event has none. Returns the
- * end. */
+/* Writes an extra value as perf does, or "-" for none. Returns the end. */
 static char *script_put_extra(const struct script *s, const struct event_row *e,
 			      uint8_t of, char *p)
 {
@@ -879,8 +877,7 @@ static int script_put_stacks(struct script *s, const struct event_row *e,
 	if (script_put_chain(s, e->kraw, err))
 		return -1;
 	if (s->f.verdict) {
-		/* Prints why the user stack is missing, or that it was taken
-		 * after an exec. */
+		/* Prints why the user stack is missing, or "after exec". */
 		const char *word =
 			e->flags & VERDICT_EXEC
 				? "after exec"
@@ -916,8 +913,7 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 	return ret;
 }
 
-/* Does everything that can fail before it writes, so that no line is
- * incomplete. */
+/* All that can fail is done before it writes, so that no line is incomplete. */
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct script_thread *w = find_who(s, e->comm);

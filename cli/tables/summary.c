@@ -332,6 +332,7 @@ static int summary_put_lost(struct summary *s)
 	return 0;
 }
 
+/* Prints an entry of the ledger, unless there were enough. */
 static void summary_put_damage(struct summary *s, const struct rows *r)
 {
 	const char *kind = rows_text(r, INFO_DAMAGE_KIND);
