@@ -50,7 +50,7 @@ struct check_limit {
 	uint64_t n; /* a count, or millionths of a percent */
 };
 
-/* The result of check_breaks: how much is broken. */
+/* The result of statement breaks, and what follows from it. */
 struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
 	int64_t unlisted; /* processes whose mappings are not all known */
@@ -75,7 +75,7 @@ struct check_breaks {
 	bool unjudged; /* not all switches were to be recorded */
 	bool bad;      /* loss, unjoined, or what no limit covers */
 	bool untold; /* a capture is a text that could not say what was lost */
-	bool tolerated; /* not bad only because of the limits */
+	bool tolerated; /* something is broken, but within the limits */
 };
 
 struct check {
@@ -170,7 +170,7 @@ enum check_doubt {
 	DOUBT_UNPROVED /* many samples have names that nothing proves */
 };
 enum check_doubt check_doubt(const struct check *c);
-/* "broken", "clean", "unproved", "damaged", "doubtful" */
+/* Returns "broken", "clean", "unproved", "damaged" or "doubtful". */
 const char *check_verdict(const struct check *c);
 
 /* Calls fn with each sentence of advice. Returns 0, or -1 and *err. */

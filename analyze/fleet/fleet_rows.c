@@ -571,7 +571,7 @@ struct fleet_verdicts {
 	size_t at;
 };
 
-/* The columns of the queries. */
+/* The columns of queries fleet_requests and fleet_chains. */
 enum {
 	COUNTED_ID,
 	COUNTED_VERDICT,
@@ -1018,7 +1018,7 @@ int fleet_rows_next(struct fleet_rows *r, size_t max,
 		b->at = 0;
 		b->rows++;
 	}
-	/* a statement that has ended would begin again */
+	/* a statement that has ended would begin again if it were stepped */
 	r->ended = ret <= 0;
 	r->n += b->rows;
 	if (!ret && r->capture) {

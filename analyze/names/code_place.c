@@ -189,7 +189,7 @@ struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
 {
 	const struct code_frame *f = &p->c->frame[frame];
 	const struct image *img = &p->c->image[f->image].img;
-	/* a derived offset does not come from an address */
+	/* the recorder reported no address for a derived offset */
 	bool back = called && f->off && !(f->flags & FRAME_DERIVED);
 	uint64_t off = f->off - back;
 	struct code_mapping m = { .image = f->image,

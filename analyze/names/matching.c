@@ -116,7 +116,7 @@ static const char *match_names_last_part(const char *name)
 	int depth = 0;
 
 	for (const char *p = name; *p; p++) {
-		/* the brackets of "operator<" are no brackets */
+		/* the "<" of "operator<" opens no bracket */
 		if (!depth && !strncmp(p, "operator", 8) &&
 		    (p == name || p[-1] == ':'))
 			return p;

@@ -263,7 +263,7 @@ static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 	}
 	const char *why = unwind_end_name(chain->ended);
 
-	/* The same form as for a missing user stack. */
+	/* The form is that of a missing user stack. */
 	if (c->style.ends && why && chain->ended != UNWIND_OUTERMOST) {
 		chains_put_string(c, c->style.tab ? "\t[user: " : " [user: ");
 		chains_put_string(c, why);

@@ -22,7 +22,7 @@ struct code_image {
 	struct image img; /* kind, path, build-id, start, len, t0 */
 	enum image_status status;
 	int64_t pid; /* the process whose anonymous memory it is; else 0 */
-	bool proved; /* something proves that its names are of its file */
+	bool proved; /* its names are proved to be of its file */
 };
 
 /* A function, and a place in its source. */
@@ -56,7 +56,7 @@ struct code_stack {
 struct code_chain {
 	const void *addrs; /* see store_addrs(); with CODE_ADDRS */
 	uint32_t len, stack;
-	uint8_t ended;	/* enum unwind_end; 0: not unwound by us */
+	uint8_t ended;	/* enum unwind_end; 0: as it was recorded */
 	uint8_t caller; /* enum unwind_caller */
 };
 

@@ -439,7 +439,7 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 	return 1;
 }
 
-/* Returns NULL if events of this type have no payload. */
+/* Returns the payload of an event type; NULL if it has none. */
 static const struct type_payload *payload_of(const struct payloads *ps,
 					     int64_t type)
 {

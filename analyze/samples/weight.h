@@ -12,7 +12,7 @@ struct store;
 
 /* SQL expressions on samples; NULL: not given. */
 struct weight_by {
-	const struct filter *filter; /* which samples; never NULL */
+	const struct filter *filter; /* selects samples; never NULL */
 	const char *weight;
 	const char *field; /* field of an event, the key of --sort */
 };

@@ -56,15 +56,15 @@ void grid_ns(struct grid *g, uint64_t ns);
 /* Adds a share: "12.34", rounded, in text; six decimals in CSV and JSON. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);
-/* "+1.25" in text, "+43,521,750" of a count; six decimals in CSV and JSON. */
+/* Adds "+1.25", of a count "+43,521,750"; six decimals in CSV and JSON. */
 void grid_change(struct grid *g, double v, bool count);
-/* "1.25" in text, "1,768,651" of a count; six decimals in CSV and JSON. NaN is
- * empty, and null. */
+/* Adds "1.25", of a count "1,768,651"; six decimals in CSV and JSON. NaN is
+ * empty, and null in JSON. */
 void grid_real(struct grid *g, double v, bool count);
 /* Makes the last number a time in ns: "+47.0 ms" in text. */
 void grid_is_time(struct grid *g);
-/* A probability such as "3.7e-14". NaN and values of 1 or more are empty in
- * text and CSV, null in JSON. */
+/* Adds a probability such as "3.7e-14". NaN and values of 1 or more are empty
+ * in text and CSV, null in JSON. */
 void grid_chance(struct grid *g, double p);
 
 /* Returns whether a row was added. */

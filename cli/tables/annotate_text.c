@@ -313,8 +313,8 @@ void annot_text(FILE *out, const struct annot *a, long around)
 		HUMAN_PERCENT(a->weight, a->all_weight));
 	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0)
 		safe_text_say(out, "code: ", a->file, "\n");
-	/* Says which files the source lines are of, and why they are
-	 * believed to be the ones that were compiled, or are not. */
+	/* Prints which files the source lines are of, and why they are believed
+	 * to be the ones that were compiled, or are not. */
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->n_source && n < SOURCES; i++) {

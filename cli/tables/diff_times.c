@@ -276,7 +276,7 @@ static void times_tell(const struct times *d, FILE *out)
 	const struct timings_row *r = times_slower(d);
 	bool single = d->of.t.runs[0] == 1 && d->of.t.runs[1] == 1;
 	const char *sep = ": ";
-	bool slower = true; /* or it is not known */
+	bool slower = true; /* B is, or that is not known */
 
 	if (d->of.ask.what == TIMED_PARTS) {
 		/* "w took 3.00 s in B, 2.00 s in A, +50.00 % (95 %: +30.10 to

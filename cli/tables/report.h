@@ -102,9 +102,9 @@ struct latency_opts {
 int report_latency(struct store *db, const char *path,
 		   const struct latency_opts *o, struct err *err);
 
-/* "capture: perf.data of host", without a line feed. */
+/* Writes "capture: perf.data of host", without a line feed. */
 void report_put_capture(FILE *out, const char *path, const char *host);
-/* "lost records: 12 and an unknown number more", and a line feed. */
+/* Writes "lost records: 12 and an unknown number more", and a line feed. */
 void report_put_lost(FILE *out, uint64_t lost, bool unknown);
 
 struct report {

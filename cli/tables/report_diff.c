@@ -452,7 +452,7 @@ static void report_diff_print_rows(struct report_diff *rp)
 	} else
 		grid_write(g, rp->o->format, stdout);
 	if (people) {
-		/* Says why rows are "unknown": the first n of `order`. */
+		/* Prints why rows are "unknown", of the first n of `order`. */
 		const char *last = NULL;
 
 		for (size_t i = 0; i < n; i++) {

@@ -766,7 +766,7 @@ static void latency_put_advice(const struct latency *l)
 
 	if (!l->n)
 		return;
-	/* own pairs have no names, and may have a '*' */
+	/* pairs of --pair have no names, and may have a '*' */
 	named &= *intern_get(&l->labels, r->label) != '\0';
 	char *kind OWNED = safe_text_word(intern_get(&l->labels, r->kind));
 	char *name OWNED = safe_text_word(intern_get(&l->labels, r->label));

@@ -461,7 +461,8 @@ int report_offcpu(struct store *db, const char *path,
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
 	if (!rc && o->graph) {
-		/* from the places outward, below the table or as a member */
+		/* the tree of callers of each place, below the table or as a
+		 * member */
 		struct report_opts tree = *o;
 
 		tree.json = json ? &rp.json : NULL;

@@ -53,8 +53,9 @@ enum calls_what {
  * 0. */
 struct calls_type {
 	uint8_t what; /* enum calls_what */
-	bool big;     /* words have the first byte on top */
-	bool returns; /* the first word is no argument, but where it returns */
+	bool big;     /* words are big-endian */
+	bool returns; /* the first word is the return address, and no
+		       * argument */
 	size_t func, parent, depth, from, to, ret, args;
 };
 
@@ -114,7 +115,7 @@ static int calls_read_types(struct script_calls *c, struct store *db,
 		t.returns = strstr(rows_text(r, INTERVAL_TYPES_NAME),
 				   "fgraph_retaddr") &&
 			    !payload_field(def, n, "retaddr");
-		/* a text has what the kernel printed */
+		/* a text capture has what the kernel printed */
 		if (!t.func || payload_field(def, n, "took_ns") ||
 		    (t.what == CALLS_FUNCTION ? !t.parent : !t.depth) ||
 		    (t.what == CALLS_EXIT && (!t.from || !t.to)))

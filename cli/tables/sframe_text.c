@@ -110,7 +110,7 @@ static void read_rpm(struct packages *p)
 
 	if (!p->n)
 		return;
-	/* SQLite would wait for whoever writes to a FIFO */
+	/* SQLite would wait for a writer if it were a FIFO */
 	for (size_t i = 0; !r && i < ARRAY_SIZE(place); i++)
 		if (snprintf(path, sizeof(path), "%s%s", p->root, place[i]) <
 			    (int)sizeof(path) &&
