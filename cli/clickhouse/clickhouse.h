@@ -1,8 +1,8 @@
 /* clickhouse.h - asks a ClickHouse server, by its HTTP interface.
  *
- * clickhouse_open(), then any number of statements, clickhouse_close(). Nothing
- * is sent twice by itself: what became of an insert that failed must be asked.
- * Inserts go on while other statements are run.
+ * Call clickhouse_open(), then any number of statements, clickhouse_close(). No
+ * statement is sent again: after an insert failed, ask whether the server has
+ * its rows. Inserts go on while other statements are run.
  *
  * Ctrl-C ends a statement with ERR_STOPPED. All versions from 18.16 on. */
 #pragma once
@@ -19,7 +19,7 @@ struct rowbinary;
  *
  * Memory is bounded by the longest row. */
 
-/* At most: */
+/* Limits: */
 #define ROWBINARY_COLUMNS 40
 #define ROWBINARY_ROW ((size_t)64 << 20) /* bytes of a row */
 #define ROWBINARY_ITEMS (1 << 20)	 /* of all lists of a row */
@@ -42,36 +42,36 @@ struct rowbinary_value {
 typedef int rowbinary_fn(void *arg, const struct rowbinary_value *row,
 			 struct err *err);
 
-/* types: names of types with blanks between them, as "hash u64 string [u16]";
- * they are u8, u16, u32, u64, i32, i64, f64, string and hash (16 bytes), and
- * lists of these. */
+/* Returns a reader for rowbinary_free(). types: names of types with blanks
+ * between them, as "hash u64 string [u16]"; they are u8, u16, u32, u64, i32,
+ * i64, f64, string and hash (16 bytes), and lists of these. */
 struct rowbinary *rowbinary_new(const char *types, rowbinary_fn *fn, void *arg);
 void rowbinary_free(struct rowbinary *r); /* NULL is fine */
-/* Takes the next n bytes, and gives fn() the rows that are whole, the last of
+/* Takes the next n bytes, and calls fn() for complete rows, for the last of
  * them perhaps later. Returns 0, or -1 and *err if fn() failed, or a row is
  * larger than the limits above. */
 int rowbinary_add(struct rowbinary *r, const void *data, size_t n,
 		  struct err *err);
-/* Gives fn() the last rows. Returns 0, or -1 and *err; it is an error if the
- * bytes do not end with a row. */
+/* Calls fn() for the last rows. Returns 0, or -1 and *err; it is an error if
+ * the bytes do not end with a row. */
 int rowbinary_finish(struct rowbinary *r, struct err *err);
 
-/* A connection, and what is known of it. */
+/* A connection to a server. */
 struct clickhouse {
 	const char *name; /* the URL without the user, for messages */
 	const char *database;
 	/* The statement that failed last may succeed if it is tried again
-	 * later: the server was away or busy. */
+	 * later: the server could not be reached or was busy. */
 	bool may_pass;
-	/* of the exception with which the server refused the last statement;
-	 * 0: it did not, or the failure was another one */
+	/* the code of the exception with which the server refused the last
+	 * statement; 0: it did not, or the failure was another one */
 	long code;
 	long timeout;	/* seconds for one request */
-	size_t inserts; /* that clickhouse_step() has not returned */
+	size_t inserts; /* begun, and not returned by clickhouse_step() */
 	struct clickhouse_own *own;
 };
 
-/* How a server is asked; borrowed. */
+/* Options of a connection; borrowed. */
 struct clickhouse_options {
 	const char *password_file, *ca_file; /* NULL each: not given */
 	long timeout;			     /* seconds for one request */
@@ -81,22 +81,22 @@ struct clickhouse_options {
  * "clickhouses://" (TLS). */
 bool clickhouse_is_url(const char *text);
 /* Connects, and asks for the version of the server. url is
- * "clickhouse://user@host:8123/database"; what may be left out: user
- * ("default"), port (8123; TLS: 8443), database ("default"). Returns NULL and
- * *err if the URL is wrong (ERR_USAGE; a URL with a password is), or the server
- * does not answer or refuses the user. */
+ * "clickhouse://user@host:8123/database"; may be left out: user ("default"),
+ * port (8123; TLS: 8443), database ("default"). Returns NULL and *err if the
+ * URL is wrong (ERR_USAGE; a URL with a password is), or the server does not
+ * answer or refuses the user. */
 struct clickhouse *clickhouse_open(const char *url,
 				   const struct clickhouse_options *o,
 				   struct err *err);
 void clickhouse_close(struct clickhouse *c); /* NULL is fine */
 
-/* Runs a statement that has no rows. Returns 0, or -1 and *err. */
+/* Runs a statement that returns no rows. Returns 0, or -1 and *err. */
 int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err);
-/* Makes the database of the URL if it is not there. */
+/* Makes the database of the URL if it is missing. Returns 0, or -1 and *err. */
 int clickhouse_create_database(struct clickhouse *c, struct err *err);
 
-/* A SELECT without FORMAT, and the types of its columns as rowbinary.c has
- * them. */
+/* A SELECT without FORMAT, and the types of its columns, as for
+ * rowbinary_new(). */
 struct clickhouse_ask {
 	const char *sql;
 	const char *types;
@@ -113,8 +113,8 @@ struct clickhouse_ask {
  * and *err: row() may have been called for some rows then. */
 int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 		      struct err *err);
-/* The same for an answer of exactly one row: its values, strings excepted, are
- * valid after the call. */
+/* Runs a SELECT of exactly one row, and sets v[] to its values, of which
+ * strings are not valid after the call. Returns 0, or -1 and *err. */
 int clickhouse_select_one(struct clickhouse *c, const char *sql,
 			  const char *types, struct rowbinary_value *v,
 			  struct err *err);
@@ -131,16 +131,16 @@ struct clickhouse_done {
 	int rc;	       /* 0, or -1 and *err */
 	bool may_pass; /* as of a connection */
 };
-/* Lets the inserts go on, and waits up to `ms` for the end of one. Returns 1
- * and *done if one has ended; 0 if none has, -1 and *err (ERR_STOPPED) after
+/* Continues the inserts, and waits up to `ms` for the end of one. Returns 1 and
+ * *done if one has ended; 0 if none has, -1 and *err (ERR_STOPPED) after
  * Ctrl-C. */
 int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 		    struct err *err);
-/* Gives them all up: the server may have stored any of them, or still do so. */
+/* Cancels all inserts: the server may have stored any, or still do so. */
 void clickhouse_drop_inserts(struct clickhouse *c);
 
 /* Write a text as a literal of SQL, in quotes; or a name, in backquotes. Both
- * may hold any byte and be of any length: a name that is cut is another one. */
+ * may have any bytes and length: a name that is cut is another one. */
 void clickhouse_quote(FILE *f, const char *text);
 void clickhouse_quote_name(FILE *f, const char *name);
 
@@ -156,14 +156,14 @@ struct clickhouse_place {
 	char database[256];
 	char name[600]; /* the URL without the user */
 };
-/* Returns 0, or -1 and *err (ERR_USAGE). */
+/* Parses a URL. Returns 0, or -1 and *err (ERR_USAGE). */
 int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 			   struct err *err);
 /* Reads the password from a file, or, NULL, the environment: the caller frees
  * *out, which is NULL if there is none. Returns 0, or -1 and *err. */
 int clickhouse_password(const char *path, char **out, struct err *err);
 
-/* What a reply other than 200 says. */
+/* A reply with a status other than 200. */
 struct clickhouse_refusal {
 	long status;	  /* of HTTP */
 	const char *text; /* its body, cut; ends with a 0 */

@@ -3,10 +3,10 @@
  *
  * Each statement is a POST. The errors of a server may come after status 200
  * and some rows, so it is told to wait for the end of the query
- * (wait_end_of_query). An answer is whole if its gzip stream is: a cut one
- * would look like a shorter one. Inserts are packed for the same reason: the
- * server takes what came for the whole if a plain body is cut between two rows.
- */
+ * (wait_end_of_query). An answer is complete if its gzip stream is: without
+ * gzip, a cut one would look like a shorter one. Inserts are packed for the
+ * same reason: if a plain body is cut between two rows, the server stores the
+ * rows before the cut. */
 #include "cli/clickhouse/clickhouse.h"
 
 #define CURL_DISABLE_TYPECHECK
@@ -22,7 +22,7 @@
 /* ---- libcurl, which is loaded when a server is asked: linked, it would cost
  * each start of the program 5 ms and 6 MB */
 
-/* Those that are called, as C(NAME) for curl_NAME(). */
+/* The functions that are called, as C(NAME) for curl_NAME(). */
 #define CURL_CALLS(C)                                                          \
 	C(easy_cleanup)                                                        \
 	C(easy_escape)                                                         \
@@ -75,7 +75,7 @@ struct request {
 	char refusal[REFUSAL_MAX];
 	size_t n_refusal;
 	char message[CURL_ERROR_SIZE];
-	bool broken; /* taking the reply failed: */
+	bool broken; /* taking the reply failed, for this reason */
 	struct err err;
 	int64_t began;	      /* now_ns() */
 	CURLcode rc;	      /* once it has ended */
@@ -100,6 +100,7 @@ static long request_status(const struct request *q)
 	return status;
 }
 
+/* Takes unpacked bytes of the reply. Returns 0, or -1 and *err. */
 static int request_take_plain(void *arg, const void *data, size_t n,
 			      struct err *err)
 {
@@ -108,7 +109,7 @@ static int request_take_plain(void *arg, const void *data, size_t n,
 	long timeout = q->c->timeout;
 
 	/* libcurl checks the time, and lets us look for Ctrl-C, only every few
-	 * megabytes, each of which may unpack to a thousand. */
+	 * megabytes, each of which may unpack to a thousand megabytes. */
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	if ((now_ns() - q->began) / 1000000000 > timeout)
@@ -124,6 +125,7 @@ static int request_take_plain(void *arg, const void *data, size_t n,
 	return 0;
 }
 
+/* Called by libcurl with bytes of the reply. Returns less than n on error. */
 static size_t request_on_data(char *data, size_t size, size_t n, void *arg)
 {
 	struct request *q = arg;
@@ -158,6 +160,7 @@ static bool request_head_is(const char *line, size_t n, const char *name,
 	return strcasestr(text, value) != NULL;
 }
 
+/* Called by libcurl with a line of the reply's head. */
 static size_t request_on_head(char *line, size_t size, size_t n, void *arg)
 {
 	struct request *q = arg;
@@ -209,8 +212,8 @@ static void request_add_setting(CURL *e, FILE *url, const struct setting *s)
 	curl.free(escaped);
 }
 
-/* Settings must be known to the server: it refuses others. database NULL: none
- * is chosen, as it may have to be made. */
+/* Returns a request for request_free(). The server refuses unknown settings.
+ * database NULL: none is chosen, as it may have to be made. */
 static struct request *request_new(struct clickhouse *c, const char *database,
 				   const struct setting *s, size_t n)
 {
@@ -257,7 +260,7 @@ static struct request *request_new(struct clickhouse *c, const char *database,
 	curl.easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT,
 			 c->timeout < CONNECT_S ? c->timeout : CONNECT_S);
-	/* all of it: a byte now and then would keep a request for ever */
+	/* for all of it: a byte now and then would keep it going for ever */
 	curl.easy_setopt(e, CURLOPT_TIMEOUT, c->timeout);
 	q->began = now_ns();
 	if (c->own->ca_file)
@@ -265,6 +268,7 @@ static struct request *request_new(struct clickhouse *c, const char *database,
 	return q;
 }
 
+/* Sets *err and may_pass for an error of libcurl. Returns -1. */
 static int request_curl_failed(struct request *q, struct err *err)
 {
 	CURLcode rc = q->rc;
@@ -295,6 +299,7 @@ static int request_curl_failed(struct request *q, struct err *err)
 	return err_set(err, ERR_IO, "%s: the connection broke (%s)", name, why);
 }
 
+/* Returns 0, or -1 and *err if the reply is cut off. */
 static int request_check_whole(struct request *q, struct err *err)
 {
 	if (q->gunzip && gunzip_finish(q->gunzip, err))
@@ -306,8 +311,8 @@ static int request_check_whole(struct request *q, struct err *err)
 	return q->rows ? rowbinary_finish(q->rows, err) : 0;
 }
 
-/* Returns 0 if the statement was run and its answer is whole, or -1 and *err;
- * sets code and may_pass. */
+/* Returns 0 if the statement was run and its answer is complete, or -1 and
+ * *err; sets code and may_pass. */
 static int request_judge(struct request *q, struct err *err)
 {
 	struct clickhouse *c = q->c;
@@ -329,7 +334,7 @@ static int request_judge(struct request *q, struct err *err)
 	return err_set(err, q->err.code, "%s: %s", c->name, q->err.msg);
 }
 
-/* Returns the request that has ended, or NULL. */
+/* Returns a request that has just ended, or NULL. */
 static struct request *clickhouse_ended(struct clickhouse *c)
 {
 	struct CURLMsg *m;
@@ -347,8 +352,8 @@ static struct request *clickhouse_ended(struct clickhouse *c)
 	return NULL;
 }
 
-/* Lets all requests go on; waits up to ms if none has ended. Returns 1 and the
- * one that has, 0, or -1 and *err after Ctrl-C. */
+/* Continues all requests, and waits up to ms for the end of one. Returns 1 and
+ * that one, 0 if none has ended, or -1 and *err after Ctrl-C. */
 static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 			    struct err *err)
 {
@@ -361,7 +366,7 @@ static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 			return 1;
 		if (stop_requested())
 			return err_set(err, ERR_STOPPED, "stopped");
-		/* one call writes one buffer only: more if there is room */
+		/* one call writes one buffer only: repeat it while it may */
 		if (curl.multi_poll(c->own->multi, NULL, 0, 0, &ready) ||
 		    !ready) {
 			if (ms <= 0)
@@ -373,7 +378,7 @@ static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 	}
 }
 
-/* Moves an insert from one list to another; to may be NULL. */
+/* Moves an insert from a list to another one; to: NULL for none. */
 static void request_move(struct request *q, struct request **list,
 			 struct request **to)
 {
@@ -387,7 +392,7 @@ static void request_move(struct request *q, struct request **list,
 	}
 }
 
-/* Runs a request, which is freed, to its end. Inserts go on meanwhile. */
+/* Runs a request to its end, and frees it. Inserts go on meanwhile. */
 static int request_run(struct request *q, struct err *err)
 {
 	struct clickhouse *c = q->c;
@@ -466,7 +471,7 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 
 struct one {
 	struct rowbinary_value *v;
-	size_t n, rows;
+	size_t n, rows; /* columns; rows so far */
 };
 
 static int clickhouse_take_one(void *arg, const struct rowbinary_value *row,
@@ -548,6 +553,7 @@ int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 	return 1;
 }
 
+/* Asks for the version. Returns 0, or -1 and *err if it is too old. */
 static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 {
 	static const char ask[] =
@@ -585,8 +591,7 @@ struct clickhouse *clickhouse_open(const char *url,
 		err_set(err, ERR_USAGE, "--timeout needs 1 second or more");
 		goto out;
 	}
-	/* Loads the library once, until the program ends. */
-	/* that of Debian's package for GnuTLS has another name */
+	/* loaded once; that of Debian's package for GnuTLS has another name */
 	static const char *const files[] = { "libcurl.so.4",
 					     "libcurl-gnutls.so.4", NULL };
 	static bool loaded;

@@ -14,7 +14,7 @@ struct clickhouse *clickhouse_open(const char *url UNUSED,
 	return NULL;
 }
 
-/* Nobody has a struct clickhouse, so nothing below is ever called. */
+/* No struct clickhouse exists, so nothing below is ever called. */
 
 void clickhouse_close(struct clickhouse *c UNUSED)
 {

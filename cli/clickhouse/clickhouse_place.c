@@ -1,5 +1,5 @@
-/* clickhouse_place.c - the URL of a server, the password for it, and how names
- * and texts are written in statements. */
+/* clickhouse_place.c - the URL of a server, the password for it, how names and
+ * texts are written in statements, and what refusals mean. */
 #include <ctype.h>
 
 #include "cli/clickhouse/clickhouse.h"
@@ -16,8 +16,8 @@ bool clickhouse_is_url(const char *text)
 	       !strncmp(text, TLS_SCHEME, strlen(TLS_SCHEME));
 }
 
-/* Copies a part of the URL, with %XX decoded. Returns -1 if it is too long, or
- * has control characters. */
+/* Copies a part of the URL, with %XX decoded. Returns 0, or -1 if it is too
+ * long or has control characters. */
 static int clickhouse_take_part(char *out, size_t size, const char *s, size_t n)
 {
 	size_t at = 0;
@@ -56,7 +56,7 @@ int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 	s += 3;
 	const char *end = s + strcspn(s, "/?#");
 	const char *at = memrchr(s, '@', (size_t)(end - s));
-	/* a password may have any character */
+	/* a password may have any character, such as '/' or '@' */
 	if (memchr(s, ':', at ? (size_t)(at - s) : 0) ||
 	    (!at && strchr(s, '@')))
 		return err_set(err, ERR_USAGE,
@@ -115,6 +115,7 @@ bad:
 		url);
 }
 
+/* Reads the first line of a file. Returns 0, or -1 and *err. */
 static int clickhouse_password_of(const char *path, char *buf, size_t size,
 				  struct err *err)
 {
@@ -199,10 +200,10 @@ void clickhouse_quote_name(FILE *f, const char *name)
 #define SHARD_AWAY                                                             \
 	"a server of the cluster cannot be reached: start it, then try again"
 
-/* In place of 164 if the server refused a setting: no number is its. */
+/* Stands for 164 if a setting was refused; no exception has this code. */
 #define READONLY_1 (-1)
 
-/* Numbers of exceptions: dbms/src/Common/ErrorCodes.cpp of ClickHouse. */
+/* Codes of exceptions: dbms/src/Common/ErrorCodes.cpp of ClickHouse. */
 static const struct meaning {
 	long code;
 	bool may_pass;
@@ -235,6 +236,7 @@ static const struct meaning {
 	{ 0, false, NULL, NULL },
 };
 
+/* Returns the meaning of a code; that with code 0 if there is none. */
 static const struct meaning *clickhouse_meaning(long code, const char *text)
 {
 	const struct meaning *m = meanings;
@@ -249,7 +251,7 @@ static const struct meaning *clickhouse_meaning(long code, const char *text)
 	return m;
 }
 
-/* Finds the first exception's text: out is cut, and one line. */
+/* Copies the first exception's text, as one line that may be cut. */
 static void clickhouse_take_text(char *out, size_t size, const char *text)
 {
 	static const char mark[] = "Exception: ";
@@ -266,8 +268,8 @@ static void clickhouse_take_text(char *out, size_t size, const char *text)
 	out[n] = 0;
 }
 
-/* "All connection tries failed" (279) is also what a server says if another one
- * answered that it has no such table: then that is in the text after it. */
+/* "All connection tries failed" (279) may mean that another server has no such
+ * table. Returns where that server's reply begins in text, else text. */
 static const char *clickhouse_inner_cause(const char *text)
 {
 	static const char *const causes[] = {
@@ -302,7 +304,7 @@ int clickhouse_refused(const struct clickhouse_place *p,
 	*code = s ? strtol(s + strlen(mark), NULL, 10) : 0;
 	const struct meaning *m = clickhouse_meaning(*code, s ? s : "");
 	clickhouse_take_text(text, sizeof(text), s ? s : r->text);
-	/* without a code, it is of a proxy in front of the server */
+	/* a reply without a code comes from a proxy in front of the server */
 	*may_pass = m->may_pass || (!s && r->status >= 502);
 	if (!s)
 		return err_set(err, ERR_IO,

@@ -34,13 +34,14 @@ struct rowbinary {
 	struct rowbinary_value row[ROWBINARY_COLUMNS];
 	struct rowbinary_value *item; /* of all lists of a row */
 	size_t n_item, cap_item;
-	size_t first[ROWBINARY_COLUMNS]; /* in item */
-	unsigned char *rest; /* the begin of a row that is not whole */
+	size_t first[ROWBINARY_COLUMNS]; /* index in item of each list */
+	unsigned char *rest; /* bytes of a row that is not complete */
 	size_t n_rest, cap_rest;
-	size_t tried; /* this many bytes of it were too few */
+	size_t tried; /* so many bytes of it were too few */
 	uint64_t rows;
 };
 
+/* Returns the column for the name of a type. */
 static struct column rowbinary_column(const char *name, size_t len)
 {
 	static const struct {
@@ -93,7 +94,7 @@ void rowbinary_free(struct rowbinary *r)
 	free_all(r->item, r->rest, r);
 }
 
-/* Values; these return 1, 0 if the bytes end before the value, or -1. */
+/* The next four return 1 and a value, 0 if the bytes end in it, -1 and *err. */
 
 static int rowbinary_length(struct bytes *b, uint64_t *out, struct err *err)
 {
@@ -186,8 +187,8 @@ static int rowbinary_row(struct rowbinary *r, struct bytes *b, struct err *err)
 	return ret;
 }
 
-/* Gives all whole rows of the n bytes, and returns the number of bytes that
- * they have, or -1. */
+/* Calls fn() for all complete rows of the n bytes. Returns how many bytes these
+ * have, or -1 and *err. */
 static int64_t rowbinary_rows_of(struct rowbinary *r, const void *data,
 				 size_t n, struct err *err)
 {
@@ -207,6 +208,7 @@ static int64_t rowbinary_rows_of(struct rowbinary *r, const void *data,
 	return ret < 0 ? -1 : (int64_t)used;
 }
 
+/* Appends bytes to rest. Returns 0, or -1 and *err if they are too many. */
 static int rowbinary_keep(struct rowbinary *r, const void *data, size_t n,
 			  struct err *err)
 {
@@ -221,6 +223,7 @@ static int rowbinary_keep(struct rowbinary *r, const void *data, size_t n,
 	return 0;
 }
 
+/* Calls fn() for the complete rows in rest. Returns 0, or -1 and *err. */
 static int rowbinary_drain(struct rowbinary *r, struct err *err)
 {
 	int64_t used = rowbinary_rows_of(r, r->rest, r->n_rest, err);

@@ -31,25 +31,25 @@
  *
  * Files of 'perf record --switch-output' have a time at the end of their names
  * once they are finished: perf.data.2026112110203045. LTTng moves a chunk into
- * the folder archives when a rotation is complete. Of those that 'trace-cmd
- * listen' receives, trace.HOST:PORT.dat, the files trace.HOST:PORT.cpuN next to
- * one are gone then. All stay where they are: a segment gets a link. The file
- * .followed in the folder of segments has the names of those that are in
- * segments, so that no run reads them again. */
+ * the folder archives when a rotation is complete. 'trace-cmd listen' writes
+ * trace.HOST:PORT.dat, which is finished when the files trace.HOST:PORT.cpuN
+ * are gone. All files stay where they are: a segment contains a link. The file
+ * .followed in the folder of segments lists the files that are in segments, so
+ * that no run reads them again. */
 
 /* Digits of the time after the name of a finished file. */
 #define TIME_DIGITS 16
 #define ARCHIVES "archives"
 #define STATE ".followed"
 #define STATE_ASIDE ".followed.tmp"
-/* Seconds after which what 'trace-cmd listen' began has files for its pages. */
+/* Seconds after which a .dat file of 'trace-cmd listen' has its .cpuN files. */
 #define LISTENED_AGE 2
 
-/* A name that was seen. */
+/* A finished file or chunk that a scan found. */
 struct watched_item {
 	char *path;
 	bool taken; /* it is in a segment */
-	bool seen;  /* by the scan that runs */
+	bool seen;  /* by the current scan */
 };
 
 struct watched {
@@ -59,7 +59,7 @@ struct watched {
 	size_t n, cap;
 	struct table by_path;
 	uint64_t missed;
-	bool warned; /* that the folder cannot be read */
+	bool warned; /* a message said that the folder cannot be read */
 };
 
 static uint64_t watched_hash(const char *path)
@@ -97,7 +97,7 @@ static int watched_fail(const struct watched *w, const char *name,
 		       name, strerror(errno), more);
 }
 
-/* Keeps the names of files that are still there. */
+/* Copies the names of files that still exist, and marks them as taken. */
 static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 {
 	int dir = folder_lock_fd(w->claim);
@@ -105,7 +105,7 @@ static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 	size_t cap = 0;
 	ssize_t n;
 
-	unlinkat(dir, STATE_ASIDE, 0); /* of a run that was killed */
+	unlinkat(dir, STATE_ASIDE, 0); /* a killed run may have left it */
 	int fd = folder_lock_create(w->claim, STATE_ASIDE, err);
 
 	if (fd < 0)
@@ -126,6 +126,7 @@ static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 	return 0;
 }
 
+/* Reads which files earlier runs took. Returns 0, or -1 and *err. */
 static int watched_read_state(struct watched *w, struct err *err)
 {
 	int fd = folder_lock_open_file(w->claim, STATE, O_RDONLY);
@@ -152,7 +153,7 @@ static void watched_close(struct watched *w)
 	free(w);
 }
 
-/* c: the folder of segments. Returns NULL and *err on failure. */
+/* c: the folder of segments. Returns the open input, or NULL and *err. */
 static struct watched *watched_open(const struct folder_lock *c,
 				    const char *input, struct err *err)
 {
@@ -175,8 +176,7 @@ static struct watched *watched_open(const struct folder_lock *c,
 		free(root);
 		return NULL;
 	}
-	/* Say what is waited for in the folder of an LTTng session without
-	 * chunks. */
+	/* an LTTng session has no archives before its first chunk */
 	char archives[SEGMENT_PATH];
 
 	snprintf(archives, sizeof(archives), "%s/" ARCHIVES, root);
@@ -196,8 +196,8 @@ static struct watched *watched_open(const struct folder_lock *c,
 	return w;
 }
 
-/* perf writes to the name that it was given, and adds the time to it when it
- * switches to the next file. */
+/* Returns whether a name is that of a finished file of perf: perf adds the time
+ * to the name when it switches to the next file. */
 static bool watched_is_switched(const char *name)
 {
 	size_t n = strlen(name);
@@ -206,9 +206,9 @@ static bool watched_is_switched(const char *name)
 	       strspn(name + n - TIME_DIGITS, "0123456789") == TIME_DIGITS;
 }
 
-/* 'trace-cmd listen' writes NAME.HOST:PORT.dat. The pages of each CPU are in
- * NAME.HOST:PORT.cpuN until the recorder has ended, and are then added to it.
- */
+/* Returns whether a name is NAME.HOST:PORT.dat, as 'trace-cmd listen' makes it.
+ * The pages of each CPU are in NAME.HOST:PORT.cpuN until the recorder ends, and
+ * are then added to the .dat file. */
 static bool watched_is_listened(const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -217,6 +217,7 @@ static bool watched_is_listened(const char *name)
 	return n && !strcmp(colon + 1 + n, ".dat");
 }
 
+/* Returns whether a file of 'trace-cmd listen' is finished. */
 static bool watched_is_done(const char *path, const struct stat *st)
 {
 	char pages[SEGMENT_PATH * 2];
@@ -224,13 +225,13 @@ static bool watched_is_done(const char *path, const struct stat *st)
 
 	snprintf(pages, sizeof(pages), "%.*s.cpu0", (int)strlen(path) - 4,
 		 path);
-	/* it is there before the pages are; a clock may be set back */
+	/* the file exists before its pages do; a clock may be set back */
 	return access(pages, F_OK) && st->st_size > 0 &&
 	       (age >= LISTENED_AGE || age < 0);
 }
 
-/* Looks at one entry of a folder. Returns 0, or an error number if it is known
- * and may be there. */
+/* Adds an entry of a folder if it is finished, and marks it as seen. Returns 0,
+ * or the error of stat() if a known entry may still exist. */
 static int watched_check(struct watched *w, const char *folder,
 			 const char *name, bool chunks)
 {
@@ -254,7 +255,7 @@ static int watched_check(struct watched *w, const char *folder,
 	return 0;
 }
 
-/* Looks at all entries of a folder. Returns 0 or an error number. */
+/* Checks all entries of a folder. Returns 0 or an error number. */
 static int watched_scan_in(struct watched *w, const char *folder, bool chunks)
 {
 	const struct dirent *e;
@@ -271,8 +272,8 @@ static int watched_scan_in(struct watched *w, const char *folder, bool chunks)
 	return bad;
 }
 
-/* Looks at the folder, and at the one with the chunks of LTTng, which need not
- * be there. Returns 0 or an error number. */
+/* Scans the folder, and the one with chunks of LTTng, which need not exist.
+ * Returns 0 or an error number. */
 static int watched_scan_all(struct watched *w)
 {
 	char archives[SEGMENT_PATH];
@@ -285,18 +286,18 @@ static int watched_scan_all(struct watched *w)
 	return bad == ENOENT || bad == ENOTDIR ? 0 : bad;
 }
 
-/* Looks for finished files, and stores how many wait. Returns false if the
- * folder cannot be read now: nothing is to be linked then, and what was seen
- * before is still known. */
+/* Looks for finished files, and sets *waiting to the number of those in no
+ * segment. Returns false if the folder cannot be read now: then nothing may be
+ * linked, and the files found before stay known. */
 static bool watched_scan(struct watched *w, size_t *waiting)
 {
 	for (size_t i = 0; i < w->n; i++)
 		w->item[i].seen = false;
 	int bad = watched_scan_all(w);
 
-	/* what is forgotten would be read a second time when it is back */
+	/* a file forgotten by mistake would be read a second time */
 	if (!bad) {
-		/* Forgets what is no longer there, and counts what waited. */
+		/* Forget removed files, and count those in no segment. */
 		size_t n = 0;
 
 		for (size_t i = 0; i < w->n; i++) {
@@ -327,8 +328,8 @@ static bool watched_scan(struct watched *w, size_t *waiting)
 	return !bad;
 }
 
-/* Links the oldest one that waits as a part of a segment. Returns 1 and its
- * bytes, 0 if there is none, -1 and *err. */
+/* Links the waiting file whose name sorts first as part `index` of a segment.
+ * Returns 1 and its bytes, 0 if none waits, -1 and *err. */
 static int watched_link(struct watched *w, uint32_t number, unsigned int index,
 			uint64_t *bytes, struct err *err)
 {
@@ -364,13 +365,14 @@ static int watched_link(struct watched *w, uint32_t number, unsigned int index,
 		   : 1;
 }
 
+/* The process that shows hot functions: --top. */
 struct top {
 	pid_t pid;	/* 0: it has ended */
-	FILE *messages; /* standard error meanwhile; NULL: none */
-	int stderr_fd;	/* what it was */
+	FILE *messages; /* gets standard error; NULL: none */
+	int stderr_fd;	/* the real standard error; -1: none */
 };
 
-/* Shows the segments in dir. Returns NULL and *err if there is no terminal. */
+/* Starts 'backstitch view'. Returns NULL and *err if there is no terminal. */
 static struct top *top_open(const char *dir, struct err *err)
 {
 	int tty = open("/dev/tty", O_RDWR | O_CLOEXEC);
@@ -381,9 +383,9 @@ static struct top *top_open(const char *dir, struct err *err)
 		return NULL;
 	}
 	t = mem_new(1, sizeof(*t));
-	/* messages would be on its screen, and gone with the next one */
+	/* messages would appear on its screen, and be overwritten */
 	t->messages = tmpfile();
-	/* and the signal that ends the input would end this one too */
+	/* the signal handler replaces pipes below STOP_FD_LOOK by /dev/null */
 	t->stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
 	if (t->messages && t->stderr_fd >= 0)
 		dup2(fileno(t->messages), STDERR_FILENO);
@@ -402,7 +404,7 @@ static struct top *top_open(const char *dir, struct err *err)
 	return t;
 }
 
-/* NULL is fine */
+/* Ends the process, and prints the messages. NULL is fine. */
 static void top_close(struct top *t)
 {
 	char buf[4096];
@@ -418,7 +420,6 @@ static void top_close(struct top *t)
 		dup2(t->stderr_fd, STDERR_FILENO);
 		close(t->stderr_fd);
 	}
-	/* the messages that came meanwhile */
 	if (t->messages) {
 		rewind(t->messages);
 		while ((n = fread(buf, 1, sizeof(buf), t->messages)) > 0)
@@ -428,7 +429,7 @@ static void top_close(struct top *t)
 	free(t);
 }
 
-/* Returns whether the user left it. */
+/* Returns whether the process has ended, as when the user quits it. */
 static bool top_ended(struct top *t)
 {
 	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
@@ -436,8 +437,8 @@ static bool top_ended(struct top *t)
 	return !t->pid;
 }
 
-/* Prints what a command says about the last ten seconds in dir; on a terminal
- * in place of what was there, as far as it has rows. */
+/* Prints a command's output for the last ten seconds in dir. On a terminal, it
+ * replaces the screen and is cut to the rows of the terminal. */
 static void print_screen(const char *dir, const char *command)
 {
 	const char *const argv[] = { "backstitch", command, "--since", "10s",
@@ -445,7 +446,7 @@ static void print_screen(const char *dir, const char *command)
 	bool terminal = term_is_terminal(stdout);
 	int rows = terminal ? term_rows(stdout) : 0;
 	FILE *screen OWNED_FILE = tmpfile();
-	/* streams were on those below, and may have left them free */
+	/* child_run() needs one above 2; ended streams leave low ones free */
 	int fd = screen ? fcntl(fileno(screen), F_DUPFD_CLOEXEC, STOP_FD_LOOK)
 			: -1;
 	char *line OWNED = NULL;
@@ -455,7 +456,7 @@ static void print_screen(const char *dir, const char *command)
 		child_run("/proc/self/exe", argv, fd, fd);
 		rewind(screen);
 		fputs(terminal ? term_mark(WHOLE_SCREEN) : "", stdout);
-		/* a terminal may not tell how many it has */
+		/* the number of rows may be unknown */
 		rows = rows > 1 ? rows : INT_MAX;
 		while (--rows > 0 && getline(&line, &size, screen) > 0)
 			fputs(line, stdout);
@@ -465,8 +466,8 @@ static void print_screen(const char *dir, const char *command)
 	}
 }
 
-/* Prints a screen for each newer segment, at most one each second. Returns the
- * process, which ends with a whole screen when it gets SIGTERM. */
+/* Returns a process that prints a screen when there are new segments, at most
+ * one each second, or -1. On SIGTERM it completes its screen and ends. */
 static pid_t print_start(const struct folder_lock *claim,
 			 const struct follow_opts *o, uint32_t next)
 {
@@ -495,7 +496,7 @@ static pid_t print_start(const struct folder_lock *claim,
 
 #define NS 1000000000
 #define POLL_MS 200
-/* The recorder gets Ctrl-C as well, and still writes what it has. */
+/* After Ctrl-C, which the recorder gets as well, its last output is read. */
 #define GRACE_NS ((int64_t)2 * NS)
 
 struct follow {
@@ -508,11 +509,11 @@ struct follow {
 	struct watched *watched[FOLLOW_INPUTS];
 	struct live *live[FOLLOW_INPUTS]; /* each has a watched folder too */
 	size_t n_streams, n_watched, n_live;
-	unsigned int linked;	/* files in the segment g.number */
-	uint32_t linked_number; /* to which that applies */
-	size_t waiting;		/* files in folders that wait */
-	int64_t scan_at, end_at;
-	struct top *top; /* NULL: none */
+	unsigned int linked; /* files in segment linked_number */
+	uint32_t linked_number;
+	size_t waiting;		 /* files in folders that are in no segment */
+	int64_t scan_at, end_at; /* by g.now; end_at 0: not known yet */
+	struct top *top;	 /* NULL: none */
 };
 
 static volatile sig_atomic_t follow_cut_now;
@@ -522,8 +523,8 @@ static void follow_on_hangup(int sig UNUSED)
 	follow_cut_now = 1;
 }
 
-/* Takes one file that waits into the segment. Returns 1, 0 if there is none or
- * no room, -1 and *err. */
+/* Links one waiting file into the segment. Returns 1, 0 if there is no file or
+ * no room for it, -1 and *err. */
 static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 {
 	uint64_t bytes;
@@ -546,7 +547,7 @@ static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 	fw->linked++;
 	fw->g.events++;
 	fw->g.bytes += bytes;
-	/* each file of a single folder is a segment, and waits from now on */
+	/* if a folder is the only input, each file is a segment of its own */
 	if (fw->o->n_inputs == 1) {
 		segment_next(&fw->g);
 		parts_add(fw->parts, fw->g.number);
@@ -554,7 +555,7 @@ static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 	return 1;
 }
 
-/* Looks for finished files now and then, or at once. */
+/* Links finished files, each POLL_MS or at once. Returns 0, or -1 and *err. */
 static int follow_scan(struct follow *fw, bool at_once, struct err *err)
 {
 	if (!at_once && fw->g.now < fw->scan_at)
@@ -585,7 +586,7 @@ static bool follow_has_streams(const struct follow *fw)
 	return any;
 }
 
-/* Hands over the segments that are whole. */
+/* Passes complete segments to parts.h, and waits if too many wait there. */
 static void follow_hand_over(struct follow *fw)
 {
 	if (!follow_has_streams(fw) && segment_is_full(&fw->g))
@@ -623,7 +624,7 @@ static bool follow_is_over(struct follow *fw)
 	       (!follow_has_folders(fw) && !follow_has_streams(fw));
 }
 
-/* Ends the segment, as there is no room for more of it. */
+/* Ends the segment, as the disk has no space. Returns 0, or -1 and *err. */
 static int follow_cut_all(struct follow *fw, struct err *err)
 {
 	for (size_t i = 0; i < fw->n_streams; i++)
@@ -634,9 +635,9 @@ static int follow_cut_all(struct follow *fw, struct err *err)
 }
 
 /* Keeps enough free space to turn what was received into databases: otherwise
- * the raw parts fill the disk, and nothing can be made of them or removed. If
- * space is short, waits first for the databases being made, whose parts are
- * then removed, and for that of what is received. */
+ * the raw parts fill the disk, and can neither be read nor removed. Waits for
+ * the databases being made, whose parts are then removed, then for that of the
+ * segment, which it ends, and then for space. */
 static int follow_check_room(struct follow *fw, struct err *err)
 {
 	int64_t lag;
@@ -661,12 +662,12 @@ static int follow_check_room(struct follow *fw, struct err *err)
 	return 0;
 }
 
+/* Receives until the inputs or the user end it. Returns 0, or -1 and *err. */
 static int follow_loop(struct follow *fw, struct err *err)
 {
 	while (!follow_is_over(fw)) {
 		if (follow_check_room(fw, err))
 			return -1;
-		/* Wait for bytes, and take them. */
 		struct pollfd pf[FOLLOW_INPUTS];
 		struct stream *of[FOLLOW_INPUTS];
 		nfds_t n = 0;
@@ -700,7 +701,7 @@ static int follow_loop(struct follow *fw, struct err *err)
 	return 0;
 }
 
-/* Ends all inputs. An error before counts, not those that follow from it. */
+/* Ends all inputs. If ret is -1, *err stays, whatever fails here. */
 static int follow_end(struct follow *fw, int ret, struct err *err)
 {
 	struct err late;
@@ -719,6 +720,7 @@ static int follow_end(struct follow *fw, int ret, struct err *err)
 	return ret;
 }
 
+/* Returns 0, or -1 and *err; the caller closes the inputs in any case. */
 static int follow_open(struct follow *fw, struct err *err)
 {
 	for (size_t i = 0; i < fw->o->n_inputs; i++) {
@@ -752,7 +754,7 @@ static int follow_open(struct follow *fw, struct err *err)
 	return 0;
 }
 
-/* Says what no database has. Returns whether there is such a thing. */
+/* Prints what is missing in the databases. Returns whether input was lost. */
 static bool follow_tell_missing(const struct follow *fw)
 {
 	uint64_t missed = 0;
@@ -837,7 +839,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	if (o->print)
 		printer = print_start(fw.claim, o, last + 1);
 	sigaction(SIGHUP, &sa, NULL);
-	/* if whoever started this ignores it, children have no status */
+	/* if the parent ignored it, children would have no exit status */
 	signal(SIGCHLD, SIG_DFL);
 	signals_live(true);
 	parts_reap(fw.parts);

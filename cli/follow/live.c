@@ -1,10 +1,10 @@
 /* live.c - receives a live LTTng session from its relay daemon.
  *
- * The protocol is the one for viewers of lttng-tools, version 2.4 and
- * later: a request is answered before the next one is sent, and all numbers are
- * big-endian. What is received is CTF as the tracer wrote it, so that its own
- * counters tell what was discarded. libbabeltrace2's source reads it too, but
- * gives messages of which CTF would have to be made again. */
+ * The protocol is the one for viewers of lttng-tools, version 2.4 and later: a
+ * request is answered before the next one is sent, and all numbers are
+ * big-endian. The packets are CTF as the tracer wrote them, with its counters
+ * of discarded events. libbabeltrace2 can receive them too, but decodes them to
+ * messages, which would have to be encoded as CTF again. */
 #include "cli/follow/live.h"
 
 #include <endian.h>
@@ -28,7 +28,7 @@
 #include "stitch/base/now.h"
 
 #define PORT "5344"
-/* What a reply may claim: more is no reply of a relay daemon. */
+/* Limits of a reply: a relay daemon sends no more. */
 #define SESSIONS_MAX 4096
 #define STREAMS_MAX 16384
 #define METADATA_MAX ((size_t)64 << 20)
@@ -47,8 +47,8 @@ enum {
 	STREAMS,
 	CREATE
 };
-/* Statuses of replies: of all, and the others of INDEX and of STREAMS. Between
- * them the flags of INDEX and PACKET. */
+/* Statuses of replies: of all requests, then those of INDEX and of STREAMS;
+ * NEW_* are flags of INDEX and PACKET. */
 enum {
 	OK = 1
 };
@@ -80,22 +80,22 @@ struct live {
 
 struct live_stream {
 	uint64_t id, trace;
-	char *name; /* path and channel: the same after the connection broke */
-	uint64_t end; /* of the packet that was received last, in its clock */
-	uint64_t discarded; /* before the end of that packet */
-	uint64_t after;	    /* the same, where the chunk begins */
+	char *name;	    /* path and channel, the same on each connection */
+	uint64_t end;	    /* of the last packet received, in its clock */
+	uint64_t discarded; /* events until then, as the tracer counts */
+	uint64_t after;	    /* events discarded before this chunk */
 	bool goes_on;	    /* the stream was in an earlier chunk */
 	bool metadata, open;
 };
 
 struct live_trace {
 	uint64_t id;
-	char *text; /* its metadata until now */
+	char *text; /* metadata received so far */
 	size_t n, cap;
-	bool here; /* the chunk has it */
+	bool here; /* in the current chunk */
 };
 
-/* In the process that receives. */
+/* The state of the process that receives. */
 struct live_client {
 	const struct live *l;
 	int fd;
@@ -104,10 +104,10 @@ struct live_client {
 	size_t n_streams, streams_cap;
 	struct live_trace *trace;
 	size_t n_traces, traces_cap;
-	bool stale, grown; /* metadata, streams that were announced */
+	bool stale, grown; /* new metadata, new streams exist */
 	bool ended, damaged;
 	size_t got;	/* bytes that the last live_get() received */
-	uint64_t bytes; /* in the chunk */
+	uint64_t bytes; /* in the current chunk */
 	int64_t since;
 	unsigned int chunks;
 };
@@ -126,6 +126,7 @@ static int live_broke(const struct live_client *c, struct err *err)
 				       : "ended the connection");
 }
 
+/* Receives n bytes; c->got is how many came. Returns 0, or -1 and *err. */
 static int live_get(struct live_client *c, void *to, size_t n, struct err *err)
 {
 	for (size_t at = c->got = 0; at < n; at = c->got) {
@@ -157,10 +158,10 @@ static uint64_t live_u64(const uint32_t *v)
 	return (uint64_t)v[0] << 32 | v[1];
 }
 
-/* The words of an id. */
+/* An id as two words of a request. */
 #define ID(id) (uint32_t)((id) >> 32), (uint32_t)(id)
 
-/* Sends a request of 32-bit words, and takes the first ones of its answer. */
+/* Sends a request of n words, and receives the first words of its reply. */
 static int live_ask(struct live_client *c, uint32_t what, const uint32_t *v,
 		    size_t n, uint32_t *answer, size_t n_answer,
 		    struct err *err)
@@ -212,8 +213,8 @@ static struct live_trace *live_trace_of(struct live_client *c, uint64_t id)
 	return t;
 }
 
-/* Writes the metadata from a position on: a chunk that a killed run left can be
- * read. */
+/* Appends the metadata from a position on to the chunk at once, so that the
+ * chunk of a killed run can be read. Returns 0, or -1 and *err. */
 static int live_write_metadata(struct live_client *c, struct live_trace *t,
 			       size_t from, struct err *err)
 {
@@ -241,8 +242,8 @@ static int live_begin_trace(struct live_client *c, struct live_trace *t,
 	return live_write_metadata(c, t, 0, err);
 }
 
-/* Gives the chunk a name like that of a rotated one, with the time, so that
- * chunks sort by time: like there, streams do not all end at one time. */
+/* Ends the chunk, if there is one. Like a rotated one it is named by its time,
+ * so that chunks sort by time, and its streams do not all end at one time. */
 static void live_end_chunk(struct live_client *c)
 {
 	const time_t now = time(NULL);
@@ -267,6 +268,7 @@ static void live_end_chunk(struct live_client *c)
 	c->since = now_ns();
 }
 
+/* Receives n streams, new or known by name. Returns 0, or -1 and *err. */
 static int live_read_streams(struct live_client *c, uint32_t n, struct err *err)
 {
 	uint32_t v[5];
@@ -303,6 +305,7 @@ static int live_read_streams(struct live_client *c, uint32_t n, struct err *err)
 	return 0;
 }
 
+/* Receives the new metadata of all traces. Returns 0, or -1 and *err. */
 static int live_ask_metadata(struct live_client *c, struct err *err)
 {
 	for (size_t i = 0; i < c->n_streams; i++) {
@@ -345,8 +348,8 @@ static int live_ask_streams(struct live_client *c, struct err *err)
 	return v[0] == OK ? live_read_streams(c, v[1], err) : 0;
 }
 
-/* Asks for the streams and the metadata that were announced: the daemon sends
- * no packet before. */
+/* Receives the streams and the metadata that were announced: without that, the
+ * daemon sends no packet. Returns 0, or -1 and *err. */
 static int live_ask_news(struct live_client *c, struct err *err)
 {
 	if (c->grown && live_ask_streams(c, err))
@@ -360,8 +363,8 @@ static void live_note_flags(struct live_client *c, uint32_t flags)
 	c->grown |= (flags & NEW_STREAM) != 0;
 }
 
-/* Stores a packet of stream i, piece by piece. If the connection breaks, what
- * came of it stays in the file, and the reader says that it is cut off. */
+/* Adds a packet of stream i to its file, in pieces. If the connection breaks,
+ * the received bytes stay there, and the reader reports that it is cut off. */
 static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 			   uint64_t size, struct err *err)
 {
@@ -417,8 +420,8 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 	return rc;
 }
 
-/* Takes the next packet of a stream. Returns 1, 0 if there is none now, -1 and
- * *err. */
+/* Receives the next packet of a stream. Returns 1, 0 if there is none now, -1
+ * and *err. */
 static int live_next(struct live_client *c, size_t i, struct err *err)
 {
 	struct live_stream *s = &c->stream[i];
@@ -432,7 +435,7 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 
 	if (v[14] == INDEX_HUP || v[14] == INDEX_ERR || v[14] == INDEX_EOF) {
 		s->open = false;
-		c->grown = true; /* or the session has ended */
+		c->grown = true; /* to learn whether the session has ended */
 		c->damaged |= v[14] == INDEX_ERR;
 	}
 	live_note_flags(c, v[15]);
@@ -443,12 +446,12 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 		return 0;
 	if (size > PACKET_MAX)
 		return live_bad(c, "a packet of bytes:", size, err);
-	/* the connection broke, and this came before */
+	/* received before the connection broke */
 	if (end <= s->end)
 		return 1;
 	was = c->bytes;
 	if (live_ask_packet(c, i, live_u64(v), size, err)) {
-		/* not once more: no event may be in two segments */
+		/* it is not received again: no event may be in two segments */
 		if (c->bytes > was)
 			c->stream[i].end = end;
 		return -1;
@@ -458,7 +461,7 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 	return 1;
 }
 
-/* Finds the session. Names those that are there if it is not. */
+/* Finds the session, or returns -1 and *err, which lists those that exist. */
 static int live_find(struct live_client *c, struct err *err)
 {
 	uint32_t v[5];
@@ -498,8 +501,8 @@ static int live_find(struct live_client *c, struct err *err)
 	return rc;
 }
 
-/* Connects, and attaches: at first from the packets of now on, as babeltrace2
- * does, and later from the begin of what was not received. */
+/* Connects and attaches: at first to packets from now on, as babeltrace2 does,
+ * and again to the whole session: live_next() skips what was received. */
 static int live_attach(struct live_client *c, bool again, struct err *err)
 {
 	static const uint32_t hello[5] = { 0, 0, 2, 4, 1 };
@@ -560,7 +563,7 @@ static int live_attach(struct live_client *c, bool again, struct err *err)
 	return live_read_streams(c, v[1], err);
 }
 
-/* Receives until a signal, the end of the session, or an error. */
+/* Receives until a signal or the end of the session; on error returns -1. */
 static int live_receive(struct live_client *c, struct err *err)
 {
 	const struct segment_limit *most = c->l->limit;
@@ -594,7 +597,7 @@ static int live_receive(struct live_client *c, struct err *err)
 	return 0;
 }
 
-/* The process that receives. Its first connection is there. */
+/* Runs the process that receives, once it is connected. */
 static _Noreturn void live_run(struct live_client *c)
 {
 	const struct sigaction sa = { .sa_handler = live_on_signal };
@@ -604,7 +607,7 @@ static _Noreturn void live_run(struct live_client *c)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	signal(SIGHUP, SIG_IGN);
-	live_end_chunk(c); /* of a run that was killed */
+	live_end_chunk(c); /* a killed run may have left one */
 	while (!live_stopping) {
 		if (!broken && live_receive(c, &err)) {
 			say(err.code == ERR_FULL
@@ -620,7 +623,7 @@ static _Noreturn void live_run(struct live_client *c)
 		if (c->fd >= 0)
 			close(c->fd);
 		c->fd = -1;
-		/* another connection makes no room */
+		/* a new connection makes no space on the disk */
 		if (err.code == ERR_FULL)
 			break;
 		sleep(1);
@@ -639,7 +642,7 @@ bool live_is_url(const char *input)
 	       !strncmp(input, "net6://", 7);
 }
 
-/* Takes net[46]://HOST[:PORT]/host/NAME/SESSION apart. */
+/* Splits the URL, net[46]://HOST[:PORT]/host/NAME/SESSION. */
 static int live_parse(struct live *l, struct err *err)
 {
 	char *url OWNED = mem_strdup(l->url);
@@ -664,7 +667,7 @@ static int live_parse(struct live *l, struct err *err)
 		l->port = mem_strdup(port ? port : PORT);
 		l->node = mem_strdup(node + 6);
 		l->session = mem_strdup(session + 1);
-		/* getaddrinfo() would take the low 16 bits of a larger one */
+		/* getaddrinfo() takes the low 16 bits of a larger port */
 		if (strtoul(l->port, NULL, 10) <= UINT16_MAX)
 			return 0;
 	}
@@ -675,7 +678,7 @@ static int live_parse(struct live *l, struct err *err)
 		       l->url);
 }
 
-/* Makes the folder of the chunks, whose name is that of the URL. */
+/* Makes the folder of the chunks, whose name is like the URL. */
 static int live_make_folder(struct live *l, struct err *err)
 {
 	char *name OWNED =

@@ -1,4 +1,4 @@
-/* parts.c - whole parts of the stream wait, and become databases. */
+/* parts.c - the queue of segments, and the worker that reads them. */
 #include "cli/follow/parts.h"
 
 #include <errno.h>
@@ -29,14 +29,13 @@
 #include "stitch/base/search.h"
 #include "symbolize/symbolizer_cache.h"
 
-/* ---- the process that makes the databases of segments.
+/* ---- the worker: the process that makes the databases of segments.
  *
  * It lives as long as follow does and makes one segment after the other, so
- * that what does not change is read once: names, tables, files. What goes wrong
- * in it does not reach the process that receives: worker_give() starts another
- * one. */
+ * that names, tables and files that do not change are read once. If it dies,
+ * the process that receives goes on, and worker_give() starts another one. */
 
-/* Statuses of a segment besides those of command.h. */
+/* Results for a segment, besides those of enum status (cli/args/status.h). */
 enum make_status {
 	MAKE_EMPTY = 10, /* the parts have not even a header */
 	MAKE_GONE,	 /* the files of the segment were removed */
@@ -44,18 +43,18 @@ enum make_status {
 	MAKE_NO_ROOM,	 /* the disk is full */
 };
 
-/* What is said of a finished segment. */
+/* The numbers in the line about a finished segment. */
 struct glance {
 	uint64_t samples;
 	uint64_t lost;	   /* records */
-	bool lost_unknown; /* and more, their number is not known */
+	bool lost_unknown; /* more were lost, their number is unknown */
 	uint64_t open;	   /* deferred stacks still to come */
 };
 
-/* How a segment went. */
+/* The result for a segment. */
 struct worker_done {
-	int status; /* that of waitpid() if the process is lost */
-	bool ends;  /* the process keeps too much, and ends */
+	int status; /* that of waitpid() if the worker died */
+	bool ends;  /* the worker ends: it keeps too much memory */
 	bool glanced;
 	struct glance glance; /* if glanced */
 };
@@ -63,14 +62,14 @@ struct worker_done {
 enum worker_got {
 	WORKER_BUSY,
 	WORKER_DONE,
-	WORKER_LOST, /* the process has ended; another one can be given work */
+	WORKER_LOST, /* it died; another one can be given work */
 };
 
 struct worker_opts {
 	const struct folder_lock *claim;
 	const struct load_ask *load; /* how segments are read */
-	bool glances;		     /* something is said of each segment */
-	/* Called in the process, which must not hold inputs open; NULL:
+	bool glances;		     /* a line is printed for each */
+	/* Called in the worker, which must not hold inputs open; NULL:
 	 * nothing. */
 	void (*leave)(void *arg);
 	void *leave_arg;
@@ -80,15 +79,15 @@ struct worker_opts {
 /* A part of fewer bytes than this, left by a killed run or on a full disk, has
  * no records. */
 #define EMPTY 64
-/* A process that keeps more than this makes room for another one. */
+/* A worker that keeps more bytes of memory is replaced. */
 #define KEPT_MAX ((unsigned long)256 << 20)
-/* Files that may be open: in all, besides those of what is kept, and those of
- * each object that is kept. */
+/* Files that may be open: in all, those of other things than kept objects, and
+ * those of each kept object. */
 #define FILES 4096
 #define FILES_LEFT 256
 #define FILES_OF_OBJECT 4
 
-/* The parts of a segment. */
+/* The parts of a segment that is being made. */
 struct make {
 	char *paths[SEGMENT_PARTS];
 	size_t n;
@@ -117,18 +116,18 @@ static void make_close_others(const int *keep, size_t n)
 	}
 }
 
-/* What ends the recorder must not end this; no progress is shown, and the
- * streams are not held open. Returns where messages go. */
+/* Detaches the worker: signals that end the recorder do not end it, and it
+ * holds no stream open. Returns the stream for messages, NULL on failure. */
 static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 {
-	/* not as descriptor 0, which is free once standard input has ended */
+	/* not descriptor 0, which is free once standard input has ended */
 	int messages = fcntl(2, F_DUPFD, 3);
 	int null = open("/dev/null", O_RDWR);
 
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	/* the handler of the table would change the terminal */
+	/* Ctrl-Z stops the worker as usual */
 	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
@@ -136,6 +135,7 @@ static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 	return messages < 0 ? NULL : fdopen(messages, "w");
 }
 
+/* Makes a database, or prints why not. Returns enum status or make_status. */
 static int make_load(struct make *m, const struct worker_opts *o,
 		     struct symbolizer_cache *kept, const char *db,
 		     uint32_t number)
@@ -151,7 +151,7 @@ static int make_load(struct make *m, const struct worker_opts *o,
 	ask.out = db;
 	ask.force = true;
 	ask.kept = kept;
-	/* by name: they are not gone if the folder is */
+	/* if the folder was replaced, its parts are not gone */
 	bool here = !folder_lock_check(c, &err);
 
 	if (here && !m->n)
@@ -160,11 +160,10 @@ static int make_load(struct make *m, const struct worker_opts *o,
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
 	if (err.code == ERR_FULL && disk_space_may_be_short(c, m->bytes))
 		return MAKE_NO_ROOM;
-	/* nothing was received for it, and that is no damage */
+	/* a segment for which nothing was received is not damaged */
 	if (err.code == ERR_FORMAT && m->bytes < EMPTY)
 		return MAKE_EMPTY;
-	/* why there is no database, by the name that the user gave to the
-	 * folder */
+	/* with the user's name of the folder, not that in /proc */
 	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
 
 	fprintf(m->messages, "backstitch: segment %" PRIu32 ": %s%s\n", number,
@@ -172,8 +171,7 @@ static int make_load(struct make *m, const struct worker_opts *o,
 	return err.code == ERR_FORMAT ? MAKE_BAD : STATUS_FAILED;
 }
 
-/* Reads what is said of the database of a segment. Returns 0, or -1 and *err.
- */
+/* Reads the numbers for the line about a database, or returns -1 and *err. */
 static int make_glance(const char *path, struct glance *g, struct err *err)
 {
 	struct store *db OWNED_STORE = store_open(path, err);
@@ -190,6 +188,7 @@ static int make_glance(const char *path, struct glance *g, struct err *err)
 	return rc;
 }
 
+/* Makes the database of a segment, and returns the result. */
 static struct worker_done make_segment(const struct worker_opts *o,
 				       struct symbolizer_cache *kept,
 				       uint32_t number, FILE *messages)
@@ -200,8 +199,8 @@ static struct worker_done make_segment(const struct worker_opts *o,
 	char name[SEGMENT_NAME], part[SEGMENT_PATH], target[SEGMENT_PATH],
 		db[SEGMENT_PATH];
 
-	/* a file of somebody else is a link to it: its own name is the one that
-	 * is stored */
+	/* a part may be a link to another program's file, and the database
+	 * stores that file's name */
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		struct stat st;
 
@@ -253,9 +252,8 @@ static unsigned long make_memory(void)
 	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE);
 }
 
-/* Returns whether the process has more memory than it may keep, although what
- * is free was given back. To do that each time would cost the kernel more than
- * it saves. */
+/* Returns whether the process has more memory than it may keep, even after
+ * malloc_trim(), which would cost more than it saves if called each time. */
 static bool make_keeps_too_much(void)
 {
 	if (make_memory() <= KEPT_MAX)
@@ -264,7 +262,7 @@ static bool make_keeps_too_much(void)
 	return make_memory() > KEPT_MAX;
 }
 
-/* Returns how many objects may be kept: each has up to four files open. */
+/* Raises the limit of open files. Returns how many objects may be kept. */
 static size_t make_objects(void)
 {
 	struct rlimit l;
@@ -283,7 +281,7 @@ static size_t make_objects(void)
 		       : (size_t)(l.rlim_cur - FILES_LEFT) / FILES_OF_OBJECT;
 }
 
-/* Makes the databases of the segments that it is told to. */
+/* Receives numbers of segments, makes their databases and sends the results. */
 static _Noreturn void make_segments(const struct worker_opts *o, int talk)
 {
 	FILE *messages = make_leave_terminal(o->claim, talk);
@@ -303,11 +301,11 @@ static _Noreturn void make_segments(const struct worker_opts *o, int talk)
 struct worker {
 	struct worker_opts o;
 	pid_t pid;	 /* 0: none */
-	int talk;	 /* to it; -1: none */
-	int64_t used_ns; /* of the processor, as worker_sleeps() saw it last */
+	int talk;	 /* socket to it; -1: none */
+	int64_t used_ns; /* processor time at the last worker_sleeps() */
 };
 
-/* Waits for the end of the process, and returns its status. */
+/* Lets the process end, and returns its status. */
 static int worker_end(struct worker *m)
 {
 	int status = 0;
@@ -322,8 +320,8 @@ static int worker_end(struct worker *m)
 	return status;
 }
 
-/* Commands of the user must not get the sockets: the process ends when no one
- * holds the other end of its own. */
+/* Starts the process, or returns false and errno. User commands must not get
+ * the sockets: the process ends when no one holds the other end of its own. */
 static bool worker_start(struct worker *m)
 {
 	int pair[2];
@@ -336,7 +334,7 @@ static bool worker_start(struct worker *m)
 	m->pid = fork();
 	if (!m->pid) {
 		/* If the process that receives is killed, the next run makes
-		 * what was not finished: this one must not go on at the same
+		 * what was not finished: the worker must not go on at the same
 		 * time. */
 		child_end_with(parent, SIGKILL);
 		if (m->o.leave)
@@ -356,23 +354,23 @@ static bool worker_start(struct worker *m)
 	return false;
 }
 
-/* Has the database of a segment made. The one before must be done. Returns
- * false, and sets errno, if there is no process and none can be started. */
+/* Gives a segment to the worker, which must have finished the one before.
+ * Returns false and errno if there is no process and none can be started. */
 static bool worker_give(struct worker *m, uint32_t number)
 {
-	/* it may have been killed while it had no work */
+	/* the worker may have been killed while it had no work */
 	if (m->pid && send(m->talk, &number, sizeof(number), MSG_NOSIGNAL) < 0)
 		worker_end(m);
 	else if (m->pid)
 		return true;
 	if (!worker_start(m))
 		return false;
-	/* if that fails, worker_take() says so */
+	/* if that fails, worker_take() returns WORKER_LOST */
 	send(m->talk, &number, sizeof(number), MSG_NOSIGNAL);
 	return true;
 }
 
-/* Asks how the segment went, and waits up to wait_ms for that. */
+/* Waits up to wait_ms for the result of the segment, and sets *done to it. */
 static enum worker_got worker_take(struct worker *m, int wait_ms,
 				   struct worker_done *done)
 {
@@ -395,8 +393,8 @@ static enum worker_got worker_take(struct worker *m, int wait_ms,
 	return WORKER_DONE;
 }
 
-/* Returns whether the process has used no processor time since this was asked
- * last: it waits for something. False if that is not known. */
+/* Returns whether the process has used no processor time since the last call:
+ * it waits for something. False if that is unknown. */
 static bool worker_sleeps(struct worker *m)
 {
 	struct timespec t;
@@ -412,15 +410,15 @@ static bool worker_sleeps(struct worker *m)
 }
 
 #define NS 1000000000
-/* When no process can be started, that is tried again after this time, and at
- * the end as often. */
+/* If no process can be started, the time until the next try, and the number of
+ * tries at the end. */
 #define RETRY_NS (NS / 4)
 #define RETRIES 40
-/* How long a database is waited for at a time, and how many of these in turn
- * its process may sleep once the user wants an end. */
+/* How long one wait for a database is, and in how many in a row its process may
+ * sleep once the user wants to stop. */
 #define WAIT_MS 200
 #define ASLEEP_MAX 75
-/* Segments whose age is known without the wall clock. */
+/* The most segments whose age is known by the monotonic clock. */
 #define AGES_MAX 4096
 
 /* A command that runs for a segment. */
@@ -436,28 +434,28 @@ struct parts_age {
 
 struct parts {
 	struct parts_opts o;
-	/* by an earlier run: these wait first */
+	/* by an earlier run; made first */
 	struct segments_left left_over;
 	size_t i_left;
-	uint32_t begin;	     /* the first segment of this run */
-	uint32_t first, end; /* these wait, the first one is made */
-	int64_t since[2 * PARTS_WAITING]; /* by number, modulo */
+	uint32_t begin;			  /* the first segment of this run */
+	uint32_t first, end;		  /* these wait; first is being made */
+	int64_t since[2 * PARTS_WAITING]; /* when each one came */
 	struct worker *worker;
 	bool making; /* the worker has the first one */
-	bool again;  /* for the second time */
-	int asleep;  /* waits for it in which it did nothing */
+	bool again;  /* it is the second try */
+	int asleep;  /* waits in a row in which it did nothing */
 	bool stuck;  /* the worker was killed, and no other one is started */
 	int64_t making_since;
 	struct parts_command *command;
 	size_t n_command, cap_command;
 	struct parts_age *age;
 	size_t n_age, cap_age;
-	int64_t retry_at; /* no process before that */
-	/* What was free when there was no room for the first segment: none
-	 * before there is more; 0: there was. */
+	int64_t retry_at; /* no process is started before */
+	/* Free bytes when the disk was too full for the first segment: tried
+	 * again when more are free; 0: it was not. */
 	uint64_t full;
 	uint32_t made, gone, empty, bad, left, lost, commands_failed, held;
-	int64_t held_ns; /* that the stream waited */
+	int64_t held_ns; /* how long the streams waited */
 	bool damaged, noted_fork, noted_behind;
 };
 
@@ -487,7 +485,7 @@ void parts_free(struct parts *q)
 {
 	if (!q)
 		return;
-	/* it ends when it has made what it was given */
+	/* the worker ends after the segment that it has */
 	if (q->worker && q->worker->pid)
 		worker_end(q->worker);
 	free_all(q->worker, q->command, q->age, q->left_over.number, q);
@@ -499,7 +497,7 @@ static bool parts_may_start(const struct parts *q)
 	       (!q->full || disk_space_left(q->o.room) > q->full);
 }
 
-/* Says once that no process can be started, which is tried again later. */
+/* Prints once that no process can be started, and sets the next try. */
 static void parts_tell_fork(struct parts *q)
 {
 	q->retry_at = now_ns() + RETRY_NS;
@@ -510,8 +508,8 @@ static void parts_tell_fork(struct parts *q)
 	q->noted_fork = true;
 }
 
-/* Goes on to the next segment. Those that an earlier run left may be far from
- * each other. */
+/* Moves q->first to the next segment. Segments that an earlier run left may
+ * have gaps between their numbers. */
 static void parts_advance(struct parts *q)
 {
 	if (q->first >= q->begin)
@@ -522,7 +520,7 @@ static void parts_advance(struct parts *q)
 		q->first = q->begin;
 }
 
-/* Says one line about a finished segment. */
+/* Prints a line about a finished segment. */
 static void parts_tell_segment(const struct parts *q, uint32_t number,
 			       const struct glance *g, int64_t took)
 {
@@ -544,6 +542,7 @@ static void parts_tell_segment(const struct parts *q, uint32_t number,
 	say("\n");
 }
 
+/* A segments_ask_fn: keeps a database whose command still runs. */
 static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
 {
 	const struct parts *q = arg;
@@ -575,19 +574,18 @@ static void parts_run_command(struct parts *q, uint32_t number)
 		return;
 	segments_database(folder_lock_dir(q->o.claim), number, path);
 	if (now_ns() >= q->retry_at) {
-		/* without flushing, which may be what waits for room: the child
-		 * writes nothing of what is in buffers */
+		/* no fflush(), which may wait for space: the child writes
+		 * nothing that is in buffers */
 		pid = fork();
 		if (pid < 0)
 			parts_tell_fork(q);
 	}
 	if (!pid) {
-		/* Runs a shell's command with the path as $1. */
 		int fd = open("/dev/null", O_RDONLY);
 
 		if (fd >= 0)
 			dup2(fd, 0);
-		/* what is ignored stays so in another program */
+		/* exec() keeps ignored signals */
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
 		execl("/bin/sh", "sh", "-c", q->o.command, "sh", path,
@@ -605,7 +603,7 @@ static void parts_run_command(struct parts *q, uint32_t number)
 	q->commands_failed++;
 }
 
-/* The database of a segment is finished. */
+/* Removes the parts of a finished segment, and runs its command. */
 static void parts_end_segment(struct parts *q, uint32_t number)
 {
 	q->made++;
@@ -614,12 +612,12 @@ static void parts_end_segment(struct parts *q, uint32_t number)
 	parts_keep(q);
 }
 
-/* Goes on to the first segment of which a database is to be made. */
+/* Moves q->first to the next segment that needs a database. */
 static void parts_find_next(struct parts *q)
 {
 	for (; q->first < q->end; parts_advance(q)) {
-		/* A killed run had made it, and may have removed some of its
-		 * parts: made again, it would lack what is in those. */
+		/* A killed run has made it, and may have removed some of its
+		 * parts: made again, it would lack their records. */
 		if (q->first < q->begin &&
 		    segments_is_made(q->o.claim, q->first)) {
 			parts_end_segment(q, q->first);
@@ -637,7 +635,7 @@ static void parts_find_next(struct parts *q)
 	}
 }
 
-/* Takes how the first segment went. */
+/* Handles the result of the first segment. */
 static void parts_take_done(struct parts *q, const struct worker_done *done)
 {
 	int code = done->status;
@@ -675,8 +673,8 @@ static void parts_take_done(struct parts *q, const struct worker_done *done)
 	}
 }
 
-/* The process that made the first segment has ended. Another one, which knows
- * nothing yet, tries that once more. */
+/* Handles the death of the worker: a new one, which has kept nothing, makes the
+ * first segment once more. */
 static void parts_take_loss(struct parts *q, int status)
 {
 	say("backstitch: segment %" PRIu32 ": the process that made its "
@@ -694,7 +692,7 @@ static void parts_take_loss(struct parts *q, int status)
 		q->again = true;
 }
 
-/* Takes the result of the first segment, and waits for it up to wait_ms. */
+/* Handles the result of the first segment, after waiting up to wait_ms. */
 static void parts_take_segment(struct parts *q, int wait_ms)
 {
 	struct worker_done done;
@@ -706,7 +704,7 @@ static void parts_take_segment(struct parts *q, int wait_ms)
 	else if (got == WORKER_LOST)
 		parts_take_loss(q, done.status);
 	else if (q->making && wait_ms) {
-		/* Once the user wants an end, a process that does nothing for
+		/* Once the user wants to stop, a process that does nothing for
 		 * 15 s is not waited for: it may wait for a FIFO or a file
 		 * system, for ever. */
 		bool sleeps = worker_sleeps(q->worker);
@@ -719,7 +717,7 @@ static void parts_take_segment(struct parts *q, int wait_ms)
 		    "database did nothing for %d s, and was ended: its parts "
 		    "stay\n",
 		    q->first, ASLEEP_MAX * WAIT_MS / 1000);
-		/* worker_give() starts another one. What waits for a disk that
+		/* No other one is started. A process that waits for a disk that
 		 * does not answer cannot even be killed, so nothing waits for
 		 * its end. */
 		kill(q->worker->pid, SIGKILL);
@@ -731,7 +729,7 @@ static void parts_take_segment(struct parts *q, int wait_ms)
 	}
 }
 
-/* Takes the result of command i; block: waits for it. Returns whether it has
+/* Handles the end of command i; block: waits for it. Returns whether it has
  * ended. */
 static bool parts_take_command(struct parts *q, size_t i, bool block)
 {
@@ -823,6 +821,7 @@ uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns)
 	return n;
 }
 
+/* Waits while more than `most` segments wait. */
 static void parts_wait_below(struct parts *q, uint32_t most)
 {
 	int64_t begin = now_ns();

@@ -1,9 +1,9 @@
-/* parts.h - whole parts of the stream wait, and become databases.
+/* parts.h - the queue of segments, of which a worker makes databases.
  *
- * parts_add() appends a segment, parts_reap() takes what child processes have
- * done, and gives the next one to the worker: one database is made at a time. A
- * command of the user runs for each finished segment, and holds it in the
- * folder. */
+ * parts_add() appends segments. parts_reap() collects the results of child
+ * processes and gives the next segment to the worker: one database is made at a
+ * time. The user's command runs for each finished database, which is not
+ * removed before the command has ended. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 struct parts;
 
-/* Segments that may wait before the stream has to. */
+/* The most segments that wait before the streams are no longer read. */
 #define PARTS_WAITING 32
 
 struct parts_opts {
@@ -22,38 +22,37 @@ struct parts_opts {
 	struct segment_limit keep;
 	const char *command; /* NULL: none */
 	bool quiet;
-	bool each; /* say a line for each segment */
-	/* Called in the process that makes databases, which must not hold
-	 * inputs open; NULL: nothing. */
+	bool each; /* print a line for each finished segment */
+	/* Called in the worker, which must not hold inputs open; NULL: there is
+	 * nothing to close. */
 	void (*leave)(void *arg);
 	void *leave_arg;
-	bool (*stop)(void); /* does the user want an end? */
+	bool (*stop)(void); /* whether the user wants to stop */
 };
 
-/* The segments that were left behind wait already; takes their numbers. `next`
- * is the first of this run. */
+/* Returns a queue that starts with *left, whose array it takes over. `next` is
+ * the first segment of this run. */
 struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 			uint32_t next);
-void parts_free(struct parts *q); /* NULL is fine */
-/* Says that all segments before `end` are whole. */
+void parts_free(struct parts *q); /* waits for the worker; NULL is fine */
+/* Appends all segments before `end`: they are complete. Calls parts_reap(). */
 void parts_add(struct parts *q, uint32_t end);
-/* Takes results, without waiting. */
+/* Collects results without waiting, and starts the next database. */
 void parts_reap(struct parts *q);
-/* Waits while too many segments do: the recorder counts what it loses
- * meanwhile, and the counts are in the stream. stop() ends that. */
+/* Waits while more than PARTS_WAITING segments wait, or until stop(). The
+ * recorder counts what it loses meanwhile, and the stream has the counts. */
 void parts_hold(struct parts *q);
-/* Waits until no segment does, or the user wants an end. */
+/* Waits until no segment waits, or the user wants to stop. */
 void parts_drain(struct parts *q);
-/* Waits a little for what makes room: for the database that is made, whose
- * parts are removed then, and for the age of others; disk_space.wait. */
+/* A disk_space.wait function: waits a little for the database being made, whose
+ * parts are then removed, and removes databases beyond the limit `keep`. */
 bool parts_wait_room(void *parts);
-/* Waits until all segments are databases, and all commands have ended; once the
- * user wants an end, not for a process that does nothing for 15 s.
- * Returns 0, or -1 and *err if there are parts of which no database could be
- * made. */
+/* Waits until all segments are databases and all commands have ended. Once the
+ * user wants to stop, a worker that is idle for 15 s is killed. Returns 0, or
+ * -1 and *err if there are parts of which no database could be made. */
 int parts_wait(struct parts *q, struct err *err);
-/* Returns the segments that wait, and sets *lag_ns to how long the oldest of
- * them has waited; 0: none does, or it was left by an earlier run. */
+/* Returns how many segments wait, with the one being made, and sets *lag_ns to
+ * how long the oldest has waited; 0: none waits, or an earlier run left it. */
 uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns);
 /* Returns whether part of the stream was lost or damaged. */
 bool parts_damaged(const struct parts *q);

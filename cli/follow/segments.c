@@ -21,8 +21,6 @@
 #include "stitch/files/new_file.h"
 #include "stitch/text/parse_number.h"
 
-/* ---- the folder of segments, which one follow has for itself */
-
 #define LOCK ".lock"
 #define SAFE (O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
 
@@ -31,7 +29,7 @@ struct folder_lock {
 	int fd;
 	int lock; /* -1: not locked */
 	bool made;
-	struct stat st; /* of the folder */
+	struct stat st; /* of the open folder */
 	char path[40];	/* "": there is no /proc */
 };
 
@@ -78,8 +76,8 @@ int folder_lock_check(const struct folder_lock *c, struct err *err)
 		       c->dir);
 }
 
-/* The kernel knows whose a lock of fcntl() is, no child inherits it, and it
- * ends with its process, however that ends. */
+/* Locks with fcntl(): the kernel can name the owner of such a lock, no child
+ * inherits it, and it ends with its process. Returns 0, or -1 and *err. */
 static int folder_lock_try_lock(struct folder_lock *c, struct err *err)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -99,6 +97,7 @@ static int folder_lock_try_lock(struct folder_lock *c, struct err *err)
 		       c->dir, (long)lock.l_pid);
 }
 
+/* Locks the lock file, or a new one if another process has just removed it. */
 static int folder_lock_lock(struct folder_lock *c, struct err *err)
 {
 	for (;;) {
@@ -136,7 +135,7 @@ struct folder_lock *folder_lock_open(const char *dir, struct err *err)
 			strerror(errno));
 		goto out;
 	}
-	/* a link may be given, but none comes in the place of a new folder */
+	/* dir may be a link, but not one that has replaced the new folder */
 	c->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 				  (c->made ? O_NOFOLLOW : 0));
 	if (c->fd < 0 || fstat(c->fd, &c->st)) {
@@ -158,7 +157,7 @@ void folder_lock_close(struct folder_lock *c, bool failed)
 {
 	if (!c)
 		return;
-	/* first its name, so that who locks it next sees that it is gone */
+	/* unlink first: the next one to lock it sees that it is gone */
 	if (c->lock >= 0) {
 		unlinkat(c->fd, LOCK, 0);
 		close(c->lock);
@@ -185,18 +184,16 @@ const char *folder_lock_path(const struct folder_lock *c)
 	return c->path[0] ? c->path : c->dir;
 }
 
-/* ---- room on the disk of the folder of segments */
-
-/* Bytes of the disk that an empty database takes while it is made, and those of
- * one for each byte of a stream. */
+/* Disk space in bytes of an empty database while it is made, and what each byte
+ * of a stream adds. */
 #define ROOM_LEAST (512u << 10)
 #define ROOM_EACH 2
-/* So many times of what a database takes are room enough. */
+/* The disk may be full unless this many times a database's space is free. */
 #define ROOM_PLENTY 16
-/* Fewer bytes of a stream are not received. */
+/* Streams wait if there is space for fewer bytes than this. */
 #define MORE_LEAST 4096
 
-/* A file that is written. */
+/* A file of disk_space_create(). */
 struct disk_space_file {
 	struct disk_space *room;
 	int fd;
@@ -244,6 +241,7 @@ bool disk_space_wait(struct disk_space *r)
 	return on;
 }
 
+/* Writes n bytes, and waits for space. Returns n, or 0 and errno. */
 static ssize_t disk_space_write(void *cookie, const char *buf, size_t n)
 {
 	const struct disk_space_file *f = cookie;
@@ -258,7 +256,7 @@ static ssize_t disk_space_write(void *cookie, const char *buf, size_t n)
 		else if (error != EINTR &&
 			 ((error != ENOSPC && error != EDQUOT) ||
 			  !disk_space_wait(f->room))) {
-			errno = error; /* a signal ended the waiting */
+			errno = error; /* the user ended the wait */
 			return 0;
 		}
 	}
@@ -290,8 +288,8 @@ FILE *disk_space_create(struct disk_space *r, const char *name, struct err *err)
 }
 
 #define NS 1000000000
-#define UNITS_MAX 1000000 /* of a size: what is above is a mistake */
-/* Segments that a folder has; a run makes far less than what is left above. */
+#define UNITS_MAX 1000000 /* of a size: a larger one is a mistake */
+/* The highest number with which a run begins: enough are left for all of it. */
 #define NUMBER_MAX 4000000000U
 
 bool segment_is_full(const struct segment *g)
@@ -337,8 +335,8 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		       opt, text);
 }
 
-/* Writes the name of a file in the folder: of a segment, or of the part of it
- * that an input has; the first part has no index. */
+/* Writes the name of a database, or of the part of an input: begin, number,
+ * end, and ".index" unless that is 0. */
 static void segments_name(const char *begin, uint32_t number, const char *end,
 			  unsigned int index, char out[SEGMENT_NAME])
 {
@@ -350,8 +348,8 @@ static void segments_name(const char *begin, uint32_t number, const char *end,
 		 more);
 }
 
-/* Returns the number in a name with this beginning and end, or 0. more: a dot
- * and a number may follow. */
+/* Returns the number in a name with this beginning and end, or 0. more: "." and
+ * more digits may follow. */
 static uint32_t segments_number(const char *name, const char *begin,
 				const char *end, bool more)
 {
@@ -396,7 +394,7 @@ bool segments_waits(const struct folder_lock *c, uint32_t number)
 
 	for (unsigned int i = 0; !found && i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
-		/* a link may lead to what was removed */
+		/* the link itself: its target may be removed */
 		found = !fstatat(folder_lock_fd(c), name, &st,
 				 AT_SYMLINK_NOFOLLOW);
 	}
@@ -418,15 +416,14 @@ void segments_remove(const struct folder_lock *c, uint32_t number)
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
-		/* Remove the chunk to which a part leads, if it is one of
-		 * live.h below the folder of segments. */
+		/* Remove the chunk of live.h to which a part leads. */
 		char to[PATH_MAX];
 		ssize_t n =
 			readlinkat(folder_lock_fd(c), name, to, sizeof(to) - 1);
 		const char *chunk;
 
 		to[n < 0 ? 0 : n] = 0;
-		/* below the folder of segments, whatever the link says */
+		/* below the folder of segments, wherever the link leads */
 		chunk = strstr(to, "/.live-");
 		if (chunk && !strstr(chunk, "/../"))
 			folder_remove(folder_lock_fd(c), chunk + 1, 2);
@@ -445,7 +442,7 @@ void segments_set_aside(const struct folder_lock *c, uint32_t number)
 	}
 }
 
-/* Opens the folder once more, as a list of it moves in its descriptor. */
+/* Opens the folder again, as readdir() moves the offset of a descriptor. */
 static DIR *segments_folder(const struct folder_lock *c)
 {
 	int fd = openat(folder_lock_fd(c), ".",
@@ -521,12 +518,12 @@ void segments_sweep(const struct folder_lock *c)
 struct segment_file {
 	uint32_t number;
 	uint64_t bytes;
-	int64_t time; /* when it was finished */
+	int64_t time; /* of the last change, seconds */
 };
 
 COMPARE_BY(segments_compare, struct segment_file, number);
 
-/* Lists the databases by number; the caller frees *list. */
+/* Returns the number of databases. The caller frees *list, sorted by number. */
 static size_t segments_list(const struct folder_lock *c,
 			    struct segment_file **list)
 {
@@ -553,7 +550,7 @@ static size_t segments_list(const struct folder_lock *c,
 	return n;
 }
 
-/* Returns how long ago a time in seconds was, in ns; a file may have any. */
+/* Returns the age in ns of a time in seconds, which may be any number. */
 static int64_t segments_age(int64_t now, int64_t then)
 {
 	int64_t age;

@@ -14,19 +14,17 @@
 
 #define NS 1000000000
 #define BUFFER ((size_t)128 << 10)
-/* A stream that is silent for this long is cut between any two records. */
+/* A stream is cut between any two records after so many ns of silence. */
 #define SILENT NS
-/* Records are in the files after this time at the latest: a process that is
- * killed loses no older ones, however slowly a buffer fills. */
+/* Files are flushed at least once in so many ns: a process that is killed loses
+ * no older records, however slowly a buffer fills. */
 #define FLUSH NS
-/* Bytes by which a text of ftrace is recognized, or fewer if the stream is
- * silent after them. */
+/* Bytes by which ftrace's text is recognized, or fewer if silence follows. */
 #define PROBE 4096
-/* The stack of an event before a cut comes at most this many events after it.
- */
+/* How many events after a cut the stack of an event before it may come. */
 #define LATE_EVENTS 256
 
-/* The part of a segment that the stream has. */
+/* A part of a segment, being written. */
 struct stream_part {
 	FILE *f; /* NULL: none */
 	uint32_t number;
@@ -38,26 +36,25 @@ struct stream {
 	const char *input;
 	unsigned int index;
 	int fd;
-	/* one of both; NULL: not known yet */
+	/* one of them; both NULL: not recognized yet */
 	struct perf_cut *perf;
 	struct ftext_cut *text;
 	unsigned char *buf;
 	size_t n, cap;		 /* bytes in buf that are not taken yet */
-	struct stream_part part; /* is received */
-	struct stream_part tail; /* before it: gets the rest of what it needs */
-	/* Bytes of the buffer that the part gets in one write: of many small
-	 * ones, most of the time went into pages that the kernel made one by
-	 * one. */
+	struct stream_part part; /* gets new records */
+	struct stream_part tail; /* part before it, gets late records */
+	/* Bytes of buf that go to the part in one write: with many small ones,
+	 * most of the time went into page allocation in the kernel. */
 	const unsigned char *run;
 	size_t n_run;
 	uint64_t events; /* of the part */
-	uint64_t place;	 /* of perf: where the part begins */
-	int64_t heard;
-	int64_t flushed; /* when all that was taken was in the files */
+	uint64_t place;	 /* perf_cut_place() where the part begins */
+	int64_t heard;	 /* g->now of the last bytes */
+	int64_t flushed; /* when the files were last flushed */
 	bool damaged;
-	bool failed;  /* what comes is not taken */
-	bool broken;  /* nothing tells where the next record of perf is */
-	bool stopped; /* the user wanted an end; the stream goes on */
+	bool failed;  /* after an error, no more is stored */
+	bool broken;  /* perf's next record cannot be found */
+	bool stopped; /* by the user; the stream goes on */
 	bool noted_damage;
 	bool heard_any;
 };
@@ -69,6 +66,7 @@ static int stream_fail(const struct stream *s, const struct stream_part *p,
 		       folder_lock_dir(s->g->claim), p->name, strerror(error));
 }
 
+/* Opens a part of the current segment, and writes its head. */
 static int stream_begin_part(struct stream *s, struct err *err)
 {
 	s->part.number = s->g->number;
@@ -81,11 +79,11 @@ static int stream_begin_part(struct stream *s, struct err *err)
 	else
 		ftext_cut_head(s->text, s->part.f);
 	s->events = 0;
-	/* a run that is killed leaves a part that says what is missing */
+	/* if the run is killed, the head shows that the part is incomplete */
 	if (!fflush(s->part.f))
 		return 0;
-	/* The wait for room was ended. A part without its head is useless, even
-	 * if there is room for the rest. */
+	/* The user ended the wait for space. A part without its head is
+	 * useless, even if there is space for the rest. */
 	int failed = errno;
 
 	fclose(s->part.f);
@@ -105,13 +103,13 @@ static int stream_close(const struct stream *s, struct stream_part *p,
 	return failed ? stream_fail(s, p, failed, err) : 0;
 }
 
-/* Returns whether all of the stream was stored. */
+/* Returns whether the whole stream was stored. */
 static bool stream_is_whole(const struct stream *s)
 {
 	return !s->failed && !s->broken && !s->n && !perf_cut_is_open(s->perf);
 }
 
-/* Ends the part before the one that is received: it is complete. */
+/* Completes and closes the tail. Returns 0, or -1 and *err. */
 static int stream_end_tail(struct stream *s, struct err *err)
 {
 	if (!s->tail.f)
@@ -128,6 +126,7 @@ static int stream_end_tail(struct stream *s, struct err *err)
 	return stream_close(s, &s->tail, err);
 }
 
+/* Writes to a part, or closes it and returns -1 and *err. */
 static int stream_write(const struct stream *s, struct stream_part *p,
 			const void *data, uint64_t size, struct err *err)
 {
@@ -141,8 +140,8 @@ static int stream_write(const struct stream *s, struct stream_part *p,
 	return stream_fail(s, p, failed, err);
 }
 
-/* Writes what stream_append() has collected. Call it before anything else is
- * written to the part, and before the buffer changes. */
+/* Writes what stream_append() has collected. Call it before other writes to the
+ * part, and before the buffer changes. Returns 0, or -1 and *err. */
 static int stream_write_run(struct stream *s, struct err *err)
 {
 	size_t n = s->n_run;
@@ -164,7 +163,7 @@ static int stream_append(struct stream *s, const unsigned char *data,
 	return 0;
 }
 
-/* Ends the part; one without events is removed. */
+/* Makes the part the tail; one without events is removed instead. */
 static int stream_end_part(struct stream *s, struct err *err)
 {
 	if (!s->part.f)
@@ -180,6 +179,7 @@ static int stream_end_part(struct stream *s, struct err *err)
 	return stream_close(s, &s->part, err);
 }
 
+/* Begins a new part, of a new segment if no other stream has begun one. */
 static int stream_cut(struct stream *s, struct err *err)
 {
 	if (s->part.number == s->g->number)
@@ -191,13 +191,13 @@ static int stream_cut(struct stream *s, struct err *err)
 		s->place = perf_cut_place(s->perf);
 	if (stream_begin_part(s, err))
 		return -1;
-	/* without rounds, nothing of the part before comes later */
+	/* without rounds, no record of the tail comes later */
 	return s->perf && !perf_cut_taken(s->perf)->rounds
 		       ? stream_end_tail(s, err)
 		       : 0;
 }
 
-/* Returns whether the part is to end where it may. */
+/* Returns whether the part should end, as soon as it may. */
 static bool stream_is_full(const struct stream *s)
 {
 	return s->part.number != s->g->number || segment_is_full(s->g);
@@ -210,6 +210,7 @@ static void stream_count(struct stream *s, uint64_t size, uint64_t events)
 	s->g->bytes += size;
 }
 
+/* Stores perf's record, and cuts the stream after it if that is due. */
 static int stream_put_record(struct stream *s, const unsigned char *data,
 			     uint64_t size, struct err *err)
 {
@@ -228,8 +229,7 @@ static int stream_put_record(struct stream *s, const unsigned char *data,
 			return -1;
 		stream_count(s, size, taken->events);
 	}
-	/* Says of the first record that is damaged; the others are in the
-	 * databases too. */
+	/* Report the first damaged record only: databases have them all. */
 	struct err first;
 
 	if (!s->noted_damage && perf_cut_damaged(s->perf, &first)) {
@@ -245,8 +245,8 @@ static int stream_put_record(struct stream *s, const unsigned char *data,
 	return stream_is_full(s) ? stream_cut(s, err) : 0;
 }
 
-/* Writes a mark into the part that says what is missing there, and tells the
- * user. */
+/* Writes a mark into the part where something is missing, and prints why.
+ * Returns 0, or -1 and *err. */
 static int stream_put_damage(struct stream *s, enum perf_cut_mark mark,
 			     const struct err *why, struct err *err)
 {
@@ -266,7 +266,7 @@ static int stream_put_damage(struct stream *s, enum perf_cut_mark mark,
 	return 0;
 }
 
-/* Takes the records in a compressed one. */
+/* Stores the records in a compressed one. Returns 0, or -1 and *err. */
 static int stream_take_packed(struct stream *s, struct err *err)
 {
 	const unsigned char *data;
@@ -293,7 +293,7 @@ static int stream_take_packed(struct stream *s, struct err *err)
 	return ret < 0 ? stream_put_damage(s, PERF_CUT_PACKED, &why, err) : 0;
 }
 
-/* Takes a record. Returns 1, 0 if there is none that is whole, -1 and *err. */
+/* Stores perf's next record. Returns 1, 0 if it is incomplete, -1 and *err. */
 static int stream_take_record(struct stream *s, const unsigned char *data,
 			      size_t len, uint64_t *used, struct err *err)
 {
@@ -313,7 +313,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 		return stream_take_packed(s, err) ? -1 : 1;
 	if (stream_put_record(s, data, *used, err))
 		return -1;
-	/* the first part has no head: a mark says that it has an end */
+	/* the first part has no head, but this mark: it will have an end */
 	if (!begun && stream_write_run(s, err))
 		return -1;
 	if (!begun)
@@ -321,6 +321,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 	return 1;
 }
 
+/* Stores the next line. Returns 1, 0 if it is incomplete, -1 and *err. */
 static int stream_take_line(struct stream *s, const unsigned char *data,
 			    size_t len, uint64_t *used, struct err *err)
 {
@@ -342,8 +343,8 @@ static int stream_take_line(struct stream *s, const unsigned char *data,
 	return rc ? -1 : 1;
 }
 
-/* Finds out what the stream is, once enough of it is there. Returns 1, 0 if
- * more is needed, -1 and *err. */
+/* Recognizes the stream and begins a part, once enough bytes are there. Returns
+ * 1, 0 if more are needed, -1 and *err. */
 static int stream_recognize(struct stream *s, bool all, struct err *err)
 {
 	static const char magic[] = "PERFILE2";
@@ -365,7 +366,7 @@ static int stream_recognize(struct stream *s, bool all, struct err *err)
 	return stream_begin_part(s, err) ? -1 : 1;
 }
 
-/* Takes the whole records of the buffer; all: no more will come. */
+/* Stores the complete records of buf; all: recognizes even a short stream. */
 static int stream_take(struct stream *s, bool all, struct err *err)
 {
 	size_t at = 0;
@@ -389,16 +390,16 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 	return 0;
 }
 
-/* Ends what is received; stop: the stream has not ended. */
+/* Closes the input and its parts; stop: before the end of the stream. */
 static int stream_end(struct stream *s, bool stop, struct err *err)
 {
 	int ret = s->failed || s->broken ? 0 : stream_take(s, true, err);
 	struct err late;
 
-	/* Between two reads a stream is anywhere in a record: that is no
+	/* When it is stopped, a stream may be inside a record: that is no
 	 * damage, and the part ends as if another one came after it. */
 	s->stopped = stop && !s->failed && !s->broken;
-	/* the part tells that something is missing, if it has nothing else */
+	/* keep the part, even without events, to show that bytes are missing */
 	if (s->perf && s->part.f && !s->stopped && !stream_is_whole(s))
 		stream_count(s, 0, true);
 	close(s->fd);
@@ -425,7 +426,7 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 	size_t most =
 		s->cap - s->n < s->g->more ? s->cap - s->n : (size_t)s->g->more;
 
-	/* without room for a byte, read() would say what it says at the end */
+	/* read() of no bytes would return 0, as at the end */
 	if (!most && !stop)
 		return 0;
 	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, most);
@@ -449,7 +450,7 @@ int stream_cut_now(struct stream *s, struct err *err)
 {
 	if (s->fd < 0 || !s->part.f)
 		return 0;
-	/* one that another stream has ended is full, too */
+	/* if another stream has ended the segment, the part is full already */
 	s->g->cut_now = s->part.number == s->g->number;
 	if (stream_is_full(s) && stream_cut(s, err))
 		return -1;
@@ -460,7 +461,7 @@ int stream_idle(struct stream *s, struct err *err)
 {
 	if (s->g->now - s->flushed >= FLUSH) {
 		s->flushed = s->g->now;
-		/* closing reports errors */
+		/* fclose() reports errors */
 		if (s->tail.f)
 			fflush(s->tail.f);
 		if (s->part.f)
@@ -474,11 +475,12 @@ int stream_idle(struct stream *s, struct err *err)
 
 	if (stream_is_full(s) && stream_cut(s, err))
 		return -1;
-	/* what other rings of perf had then comes with the next round; the
-	 * stacks of a text follow their event at once */
+	/* perf's next round has late records of other rings; in ftrace's text,
+	 * stacks follow their events at once */
 	return now || s->text ? stream_end_tail(s, err) : 0;
 }
 
+/* Returns the descriptor of an input, or -1 and *err. */
 static int stream_open_input(const char *input, struct err *err)
 {
 	int fd;
@@ -488,10 +490,10 @@ static int stream_open_input(const char *input, struct err *err)
 			return err_set(err, ERR_USAGE,
 				       "standard input is a terminal; pipe "
 				       "'perf record -o -' into it");
-		/* Ctrl-C ends what is read at descriptor 0 */
+		/* on Ctrl-C, the signal handler ends a pipe at descriptor 0 */
 		return 0;
 	}
-	/* without a writer, a signal would not end open() */
+	/* without a writer, open() would wait, and no signal would end it */
 	fd = open(input, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? err_set(err, ERR_IO, "%s: %s", input, strerror(errno))
 		      : fd;

@@ -1,10 +1,9 @@
 /* push.c - sends the runs of databases to a server, each row exactly once.
  *
  * The rows of a run have a fixed order and are cut into blocks of a fixed size,
- * each of which is stored whole or not at all. What the server has is asked
- * before anything is sent, and again after each failure, so that nothing is
- * sent twice; and once more before the row of table run, the last one, is sent.
- */
+ * each of which is stored whole or not at all. The server is asked which blocks
+ * it has before any is sent, and again after each failure, so that none is sent
+ * twice; and once more before the row of table run, the last one, is sent. */
 #include "cli/push/push.h"
 
 #include <inttypes.h>
@@ -18,8 +17,6 @@
 #include "stitch/base/now.h"
 #include "stitch/text/human.h"
 
-/* ---- inserts: their rows, and how they go to a server, a few at a time */
-
 #define PUSH_BUF ((size_t)256 * 1024)
 
 static int push_body_take(void *arg, const void *data, size_t n,
@@ -29,7 +26,7 @@ static int push_body_take(void *arg, const void *data, size_t n,
 	return 0;
 }
 
-/* count_only: the rows are not to be sent. */
+/* Returns an empty body; count_only: its rows are not sent. */
 static struct push_body *push_body_new(bool count_only)
 {
 	struct push_body *b = mem_new(1, sizeof(*b));
@@ -57,6 +54,7 @@ static void push_body_text(struct push_body *b, const struct fleet_cells *c,
 	blob_add(&b->buf, intern_get(c->pool, id), n);
 }
 
+/* Adds value i of a column. */
 static void push_body_value(struct push_body *b, const struct fleet_cells *c,
 			    enum fleet_type type, size_t i)
 {
@@ -105,14 +103,14 @@ static void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 	b->plain += b->buf.n - was;
 }
 
-/* Adds a column of our own to the row, of `size` bytes. */
+/* Adds a column of `size` bytes that only the server's table has. */
 static void push_body_add(struct push_body *b, uint64_t v, size_t size)
 {
 	blob_put(&b->buf, v, size);
 	b->plain += size;
 }
 
-/* Packs what waits, so that buf stays small. Returns 0, or -1 and *err. */
+/* Packs buf once it is large. Returns 0, or -1 and *err. */
 static int push_body_flush(struct push_body *b, struct err *err)
 {
 	int rc = 0;
@@ -125,8 +123,7 @@ static int push_body_flush(struct push_body *b, struct err *err)
 	return rc;
 }
 
-/* Ends a body that is to be sent: packed is whole. Returns 0, or -1 and
- * *err. */
+/* Completes the packed rows of a body. Returns 0, or -1 and *err. */
 static int push_body_finish(struct push_body *b, struct err *err)
 {
 	if (pack_add(b->pack, b->buf.at, b->buf.n, err) ||
@@ -147,7 +144,7 @@ static int push_sender_reported(const struct push_sender *s, struct err *err)
 	return s->failed ? -1 : 0;
 }
 
-/* Takes one that has ended. Returns as clickhouse_step(). */
+/* Handles an insert that has ended. Returns as clickhouse_step() does. */
 static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 {
 	struct push_body **p = &s->bodies;
@@ -174,7 +171,7 @@ static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 	return 1;
 }
 
-/* Lets them go on. Returns 0, or -1 and *err if one failed. */
+/* Continues the inserts under way. Returns 0, or -1 and *err if one failed. */
 static int push_sender_go_on(struct push_sender *s, struct err *err)
 {
 	int ret = 1;
@@ -184,9 +181,9 @@ static int push_sender_go_on(struct push_sender *s, struct err *err)
 	return ret < 0 ? -1 : push_sender_reported(s, err);
 }
 
-/* Finishes a body, which is ours from now on, and sends it unless its rows were
- * only counted. Waits while `connections` are under way. Returns 0, or -1 and
- * *err if this or an earlier one failed. */
+/* Finishes a body, which it takes over, and sends it unless its rows were only
+ * counted. Waits while `connections` inserts are under way. Returns 0, or -1
+ * and *err if this or an earlier insert failed. */
 static int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 			   const char *id, struct push_body *b, struct err *err)
 {
@@ -211,7 +208,7 @@ static int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 	return push_sender_go_on(s, err);
 }
 
-/* Waits for all of them. Returns 0 if all are stored, or -1 and *err. */
+/* Waits for all inserts. Returns 0 if all are stored, or -1 and *err. */
 static int push_sender_drain(struct push_sender *s, struct err *err)
 {
 	while (s->c->inserts)
@@ -220,7 +217,7 @@ static int push_sender_drain(struct push_sender *s, struct err *err)
 	return push_sender_reported(s, err);
 }
 
-/* Gives up what is under way. */
+/* Cancels the inserts under way. */
 static void push_sender_drop(struct push_sender *s)
 {
 	clickhouse_drop_inserts(s->c);
@@ -236,8 +233,8 @@ static void push_sender_drop(struct push_sender *s)
 #define BODY_BYTES ((size_t)32 << 20)
 #define HASH_SIZE 16
 
-/* a: the hashes or places of a batch, each of `size` bytes, as the rows of a
- * table. */
+/* Asks which stacks or names the server has. a: their hashes or places, of
+ * `size` bytes each; it is released. Returns 0, or -1 and *err. */
 static int push_ask(struct push *p, struct blob *a, size_t size,
 		    struct clickhouse_ask *ask, struct err *err)
 {
@@ -257,9 +254,9 @@ static int push_ask(struct push *p, struct blob *a, size_t size,
 	return rc;
 }
 
-/* Returns 0 if a row of the reply is of a key that was asked for and may come
- * once more, else -1 and *err: a server that means harm may answer without
- * end, and what it sends is kept. */
+/* Returns 0 if the key of a row of the reply was asked for and not too many
+ * rows came, else -1 and *err: what a server sends is kept in memory, and a
+ * hostile one may send rows without end. */
 static int push_is_requested(struct push *p, const void *key, size_t size,
 			     struct err *err)
 {
@@ -272,13 +269,13 @@ static int push_is_requested(struct push *p, const void *key, size_t size,
 		       p->server->c->name);
 }
 
-/* Adds the rows of a batch that are to be sent to the body, and sends it where
- * it may be cut. Returns 0, or -1 and *err. */
+/* Adds the rows of a batch that the server lacks to the body, and sends it
+ * where it may be cut. Returns 0, or -1 and *err. */
 typedef int push_known_fn(struct push *p, const struct fleet_batch *batch,
 			  struct push_body **b, struct err *err);
 
-/* Sends the body if it is large enough. Call it where the rows so far may be
- * stored without the next one: a body is stored whole or not at all. */
+/* Sends the body if it is large, and begins one. Call it where the rows so far
+ * may be stored without the next one: a body is stored whole or not at all. */
 static int push_known_cut(struct push *p, enum fleet_table_id t,
 			  struct push_body **b, struct err *err)
 {
@@ -290,8 +287,8 @@ static int push_known_cut(struct push *p, enum fleet_table_id t,
 	return whole ? push_sender_put(&p->sender, t, NULL, whole, err) : 0;
 }
 
-/* Sends a table of which the server may have rows, and counts its rows: all and
- * those that are sent. Returns 1; or -1 and *err, as if nothing was counted. */
+/* Sends rows of a table that the server lacks, and adds to *all and *sent.
+ * Returns 1; or -1 and *err, as if nothing was counted. */
 static int push_counted(struct push *p, enum fleet_table_id t,
 			push_known_fn *fn, uint64_t *all, uint64_t *sent,
 			struct err *err)
@@ -319,7 +316,7 @@ static int push_counted(struct push *p, enum fleet_table_id t,
 	if (!ret && !push_sender_drain(&p->sender, err))
 		return 1;
 	*all = was[0];
-	/* in a dry run those are known from now on, and not counted again */
+	/* in a dry run the rows are known from now on, and not counted again */
 	if (!p->o->dry_run)
 		*sent = was[1];
 	return -1;
@@ -341,6 +338,7 @@ static int push_take_stack(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
+/* A push_known_fn for stacks. */
 static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 			    struct push_body **b, struct err *err)
 {
@@ -374,8 +372,7 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 	return 0;
 }
 
-/* Send the stacks and names that the server lacks, of the database of a struct
- * push. Return 1, or -1 and *err. */
+/* A push_try_fn: sends the stacks that the server lacks. */
 static int push_stacks(void *push, struct err *err)
 {
 	struct push *p = push;
@@ -387,8 +384,8 @@ static int push_stacks(void *push, struct err *err)
 	return ret;
 }
 
-/* What makes a name better than another one of the same place: that it is
- * proved, and has a line of source. */
+/* Columns of table name. Of two names of a place, one that is proved is better,
+ * and then one that has a source file. */
 enum name_column {
 	PLACE,
 	LEVEL,
@@ -396,7 +393,7 @@ enum name_column {
 	UNVERIFIED = 9
 };
 
-/* Names of the rank are in the server, or will be. */
+/* Notes that the server has, or will have, names of that rank for a place. */
 static void push_name_know(struct push *p, uint64_t place, uint32_t rank)
 {
 	uint32_t was = table_find_hash(&p->names, place);
@@ -417,8 +414,9 @@ static int push_take_name(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
-/* All levels of a place have one version: they are replaced together. The level
- * 0 is the first. */
+/* Returns whether a place's names are new: the server has none or worse ones.
+ * All levels have one version, so that they are replaced together; 0 is
+ * first. */
 static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
 			     size_t i)
 {
@@ -439,11 +437,12 @@ static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
 	return true;
 }
 
+/* A push_known_fn for names. */
 static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 			   struct push_body **b, struct err *err)
 {
-	/* A place of which levels are missing is as good as none: level 0 tells
-	 * how many there are above it. */
+	/* A place with missing levels counts as unknown: its `levels` are those
+	 * above level 0. */
 	struct clickhouse_ask ask = {
 		.sql = "SELECT `place`, "
 		       "toUInt8(bitShiftRight(max(`version`), 56)) "
@@ -469,7 +468,7 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 		if (!push_name_is_new(p, batch, i))
 			continue;
 		p->counts.names_sent++;
-		/* all levels of a place, or none */
+		/* all levels of a place are in one insert */
 		if (!batch->cell[LEVEL].u8[i] &&
 		    push_known_cut(p, FLEET_NAME, b, err))
 			return -1;
@@ -481,8 +480,7 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 	return 0;
 }
 
-/* Send the stacks and names that the server lacks, of the database of a struct
- * push. Return 1, or -1 and *err. */
+/* A push_try_fn: sends the names that the server lacks. */
 static int push_names(void *push, struct err *err)
 {
 	struct push *p = push;
@@ -494,16 +492,16 @@ static int push_names(void *push, struct err *err)
 	return ret;
 }
 
-#define ROUNDS_MAX 4 /* in which a run is repaired; more will not help */
+#define ROUNDS_MAX 4 /* tries to repair a run; more do not help */
 #define PAUSE_MS 250 /* before the second try; twice as long each time */
 
-/* What became of a run. */
+/* What the server has of a run. */
 enum push_state {
 	PUSH_UNKNOWN,
-	PUSH_THERE, /* as it is here */
-	PUSH_OTHER, /* with other rows, which stay */
-	PUSH_PART,  /* some of other rows, which stay, but not as a run */
-	PUSH_READY  /* all but its row of table run is there */
+	PUSH_THERE, /* the same rows */
+	PUSH_OTHER, /* other rows, which stay */
+	PUSH_PART,  /* other rows, but none in table run; they stay */
+	PUSH_READY  /* all but the row of table run */
 };
 
 struct push_job {
@@ -512,7 +510,7 @@ struct push_job {
 	const struct fleet_run *run;
 	enum push_state state;
 	struct push_ledger there;
-	struct push_ledger ours; /* blocks as they are here */
+	struct push_ledger ours; /* blocks of this database */
 	uint64_t blocks, rows, blocks_missing, rows_missing; /* in this try */
 	unsigned int rounds;
 };
@@ -546,8 +544,8 @@ struct push_counts push_counts(const struct push *p)
 	return c;
 }
 
-/* Counts block k, and sends it unless its rows were only counted. The body is
- * freed in any case. */
+/* Counts block k, and sends it unless its rows were only counted. Takes over
+ * the body. Returns 0, or -1 and *err. */
 static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 			  struct push_body *b, struct err *err)
 {
@@ -560,13 +558,13 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 	j->rows += b->rows;
 	j->blocks_missing += missing;
 	j->rows_missing += missing ? b->rows : 0;
-	/* see push_server_ledger() */
+	/* push_server_ledger() looks for this form */
 	snprintf(id, sizeof(id), "backstitch-%s-%s-%" PRIu64, j->run->hex,
 		 fleet_tables[t].name, k);
 	return push_sender_put(&j->p->sender, t, id, b, err);
 }
 
-/* Cuts the rows of a table into blocks, and sends those that are not there. */
+/* Cuts the rows of a table into blocks, and sends those the server lacks. */
 static int push_table(struct push_job *j, enum fleet_table_id t,
 		      struct err *err)
 {
@@ -616,7 +614,7 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 
 typedef int push_try_fn(void *arg, struct err *err);
 
-/* Lets what is under way end: it may end well. */
+/* Waits for inserts under way, which may succeed, and then for ms. */
 static int push_settle(struct push *p, int ms, struct err *err)
 {
 	struct clickhouse_done none;
@@ -631,9 +629,9 @@ static int push_settle(struct push *p, int ms, struct err *err)
 	return clickhouse_step(p->server->c, ms, &none, err) < 0 ? -1 : 0;
 }
 
-/* Calls fn until it returns 1: again at once if it returns 0, and after a pause
- * if it fails for a reason that may pass; until nothing has been stored for
- * --retry seconds by the clock. Returns 0, or -1 and *err. */
+/* Calls fn until it returns 1: again at once if it returns 0, after a pause if
+ * it fails for a reason that may pass, and not once nothing has been stored for
+ * --retry seconds. Returns 0, or -1 and *err. */
 static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 {
 	int64_t end = now_ns() + (int64_t)p->o->retry * 1000000000;
@@ -674,6 +672,7 @@ static bool push_is_other(const struct push_job *j)
 	return j->state == PUSH_OTHER || j->state == PUSH_PART;
 }
 
+/* Returns 0, or -1 and *err if the run was repaired too often. */
 static int push_limit_rounds(struct push_job *j, struct err *err)
 {
 	const char *cluster = j->p->server->cluster;
@@ -690,8 +689,8 @@ static int push_limit_rounds(struct push_job *j, struct err *err)
 			       : "");
 }
 
-/* Whether the rows of a table are read. Of a run that is there the sum of its
- * samples is known. */
+/* Returns whether the rows of a table are read here. Those of sample are not if
+ * the run is committed: the server's number of them is known to be right. */
 static bool push_reads(const struct push_job *j, enum fleet_table_id t,
 		       bool committed)
 {
@@ -700,7 +699,7 @@ static bool push_reads(const struct push_job *j, enum fleet_table_id t,
 				  : t != FLEET_RUN;
 }
 
-/* Another version of the run is there. Returns 1 if that is the end of it. */
+/* Lets other rows of the run stay (returns 1), or removes them (returns 0). */
 static int push_run_other(struct push_job *j, struct err *err)
 {
 	const struct push_options *o = j->p->o;
@@ -736,8 +735,8 @@ static int push_run_try(void *arg, struct err *err)
 		if (ret)
 			return ret;
 	}
-	/* Whether its row of table run is there, and all samples that this
-	 * counts. */
+	/* Whether the server has the row of table run, and all samples that
+	 * this row counts. */
 	uint64_t rows = 0;
 
 	for (size_t k = 0; k < j->there.of[FLEET_SAMPLE].n; k++)
@@ -765,7 +764,7 @@ static int push_run_try(void *arg, struct err *err)
 	    (j->blocks_missing &&
 	     push_server_ledger(p->server, j->run, &j->there, err)))
 		return -1;
-	/* Compare the tables that were read with what is there; remove blocks
+	/* Compare the tables that were read with the server's; remove blocks
 	 * with other numbers of rows. */
 	int same = 1;
 
@@ -809,6 +808,7 @@ static int push_commit_try(void *arg, struct err *err)
 		       : 1;
 }
 
+/* Sends and counts a run, but for its row of table run. */
 static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 {
 	uint64_t blocks = p->sender.inserts;
@@ -830,14 +830,15 @@ static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 	return 0;
 }
 
+/* Sends the row of table run, if the run is ready. */
 static int push_commit(struct push *p, struct push_job *j, struct err *err)
 {
 	if (j->state != PUSH_READY)
 		return 0;
 	if (!p->o->dry_run && push_try(p, push_commit_try, j, err))
 		return -1;
-	/* An insert whose end was not known, as one that a proxy held
-	 * back, may have been stored after we asked. */
+	/* An insert whose end is unknown, as one that a proxy held back, may
+	 * have been stored after we asked. */
 	if (!p->o->dry_run && p->counts.retries) {
 		j->rounds = 0;
 		if (push_try(p, push_run_try, j, err) ||
@@ -848,6 +849,7 @@ static int push_commit(struct push *p, struct push_job *j, struct err *err)
 	return 0;
 }
 
+/* Pushes n runs, then stacks and names, then the rows of table run. */
 static int push_jobs(struct push *p, struct push_job *job, size_t n,
 		     const char *path, struct err *err)
 {

@@ -1,8 +1,8 @@
-/* push_server.c - the tables of a fleet on one server, or on those of a
+/* push_server.c - the tables of a fleet on one server, or on the servers of a
  * cluster.
  *
- * A statement ON CLUSTER needs ZooKeeper, and so do Replicated tables; without
- * it tables are made, and rows are removed, on each server by its own URL. */
+ * Statements ON CLUSTER and Replicated tables need ZooKeeper. Without it,
+ * tables are made and rows are removed on each server by its own URL. */
 #include "cli/push/push_server.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 
-/* A column that only servers have. */
+/* A column that only the server's table has. */
 struct push_column {
 	const char *name, *type;
 };
@@ -31,7 +31,7 @@ static const struct push_column *push_columns(enum fleet_table_id t)
 	return fleet_tables[t].by_run ? by_run : t == FLEET_NAME ? name : none;
 }
 
-/* Returns the type of a column in the server. */
+/* Returns the server's type of a column. */
 static const char *push_type(const struct fleet_column *c)
 {
 	static const char *const name[][2] = {
@@ -109,9 +109,9 @@ void push_sql_insert(FILE *f, enum fleet_table_id t)
 	fputs(") FORMAT RowBinary", f);
 }
 
-/* Where the tables are. */
+/* Where the server's tables are. */
 struct push_cluster {
-	bool found;	/* there are tables */
+	bool found;	/* table run exists */
 	char name[256]; /* "": they are on one server */
 };
 
@@ -152,6 +152,7 @@ struct push_known {
 	char type[FLEET_TABLES][FLEET_COLUMNS_MAX + 4][40];
 };
 
+/* Takes a row of system.columns: the type of a column. */
 static int push_take_column(void *arg, const struct rowbinary_value *v,
 			    struct err *err UNUSED)
 {
@@ -180,6 +181,7 @@ static int push_take_column(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
+/* Compares a type with ours, or adds the column. Returns 0, or -1 and *err. */
 static int push_compare_column(struct push_known *k, enum fleet_table_id t,
 			       size_t i, const char *name, const char *type,
 			       struct err *err)
@@ -201,7 +203,7 @@ static int push_compare_column(struct push_known *k, enum fleet_table_id t,
 			"made it; 'backstitch push --create' adds it",
 			k->server, fleet_tables[t].name, name);
 	/* Add a column that tables of an older version do not have. The table
-	 * of the shard has it already if this was killed between the two. */
+	 * of the shard has it already if a run was killed between these two. */
 	static const char *const suffix[] = { "_local", "" };
 
 	for (size_t m = k->cluster ? 0 : 1; m < 2; m++) {
@@ -210,8 +212,8 @@ static int push_compare_column(struct push_known *k, enum fleet_table_id t,
 		snprintf(sql, sizeof(sql),
 			 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
 			 fleet_tables[t].name, suffix[m], name, type);
-		/* 44, ILLEGAL_COLUMN, and 15, DUPLICATE_COLUMN: how versions
-		 * say that it is there */
+		/* error 44, ILLEGAL_COLUMN, or 15, DUPLICATE_COLUMN, by
+		 * version: the column exists */
 		if (clickhouse_run(k->add, sql, err) &&
 		    (m || (k->add->code != 44 && k->add->code != 15)))
 			return -1;
@@ -219,7 +221,7 @@ static int push_compare_column(struct push_known *k, enum fleet_table_id t,
 	return 0;
 }
 
-/* Looks at all columns that we write. Others may be there too. */
+/* Checks or adds all columns that we write. Tables may have others too. */
 static int push_server_compare(struct clickhouse *c, const char *cluster,
 			       bool add, struct err *err)
 {
@@ -261,7 +263,7 @@ static int push_server_compare(struct clickhouse *c, const char *cluster,
 	return 0;
 }
 
-/* The cluster of a Distributed table is the first word after '('. */
+/* Takes the name of the cluster. Returns 0, or -1 and *err. */
 static int push_take_cluster(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
@@ -277,6 +279,7 @@ static int push_take_cluster(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
+/* Sets *out. The cluster of a Distributed table is the first word after '('. */
 static int push_server_find_cluster(struct clickhouse *c,
 				    struct push_cluster *out, struct err *err)
 {
@@ -293,6 +296,7 @@ static int push_server_find_cluster(struct clickhouse *c,
 	return clickhouse_select(c, &ask, err);
 }
 
+/* Makes the tables on one server. Returns 0, or -1 and *err. */
 static int push_server_create_at(struct clickhouse *c, const char *cluster,
 				 struct err *err)
 {
@@ -332,7 +336,7 @@ int push_server_create(struct push_server *s, const char *cluster,
 	for (size_t i = 0; i < s->n; i++)
 		if (push_server_create_at(s->all[i], cluster, err))
 			return -1;
-	/* asks all shards */
+	/* this asks all shards */
 	if (!clickhouse_select_one(s->c, "SELECT count() FROM `run`", "u64", &v,
 				   err))
 		return 0;
@@ -381,16 +385,15 @@ int push_server_check(struct push_server *s, struct err *err)
 
 /* ---- which blocks of a run a server has, and how they are removed
  *
- * A block is stored whole or not at all, so their numbers of rows are a ledger
- * of what was sent: whatever became of an insert whose answer did not come, it
- * tells. */
+ * A block is stored whole or not at all, so the numbers of rows in blocks are a
+ * ledger of what was stored, also by an insert whose answer never came. */
 
-#define BLOCKS_MAX (1 << 20) /* of a table of a run */
+#define BLOCKS_MAX (1 << 20) /* the most of a table of a run */
 #define WAIT_MS 200
 #define PUSH_REASON_SIZE 600
 
-/* Rows of the same run that were made with other options must not be taken for
- * ours: so the block says how they were made. */
+/* The name has a hash of how the rows were made: rows of the same run that were
+ * made with other options must not be taken for ours. */
 uint64_t push_block_name(const struct fleet_run *run, uint64_t k)
 {
 	uint32_t made = (uint32_t)run->made[0] << 24 |
@@ -400,9 +403,8 @@ uint64_t push_block_name(const struct fleet_run *run, uint64_t k)
 	return (uint64_t)made << 32 | k;
 }
 
-/* Asks again and again, for as long as --timeout says, for the number of
- * statements under way. Returns 1 if there is none, 0 if the time is over, or
- * -1. */
+/* Asks for a number of statements under way until it is 0 (returns 1), or for
+ * --timeout seconds (returns 0). Returns -1 and *err on error. */
 static int push_server_wait(struct clickhouse *c, const char *sql,
 			    struct err *err)
 {
@@ -423,7 +425,7 @@ static int push_server_wait(struct clickhouse *c, const char *sql,
 	}
 }
 
-/* Writes a table of database system: of one server, or of a cluster. */
+/* Writes a table of database system, of a cluster or, if "", of one server. */
 static void push_put_system(FILE *f, const char *cluster, const char *table)
 {
 	if (!*cluster) {
@@ -435,8 +437,8 @@ static void push_put_system(FILE *f, const char *cluster, const char *table)
 	fprintf(f, ", system, %s)", table);
 }
 
-/* A pusher that was killed leaves its inserts behind, which still may end well:
- * on the server that it spoke to, and on the shard that gets the rows. */
+/* Waits for inserts of the run: those of a killed push may still succeed, on
+ * the server that it spoke to and on the shard that gets the rows. */
 static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
@@ -456,20 +458,19 @@ static int push_server_wait_run(struct push_server *s,
 		       s->c->name);
 }
 
-/* The conditions by which rows are removed, as we write them: of a run, and of
- * a block of it. */
+/* Conditions of our DELETE: for the rows of a run, and for those of a block. */
 #define OF_RUN "`run` = toFixedString(unhex('%s'), 16)"
 #define OF_BLOCK "`block` = %" PRIu64
 
-/* Our DELETE, of whatever run, as system.mutations prints it. 18.16 prints
+/* A pattern of our DELETE of any run, as system.mutations prints it: 18.16 has
  *
  *   DELETE WHERE run = toFixedString(unhex('ID'), 16)
  *   DELETE WHERE (run = toFixedString(unhex('ID'), 16)) AND (block = 1)
  *
- * and other versions have names in backquotes, and brackets around all of it or
- * around no part. So brackets may open in front of each part and close after
- * it, and how many do is not compared. The pattern is itself in quotes in our
- * statement, so the quotes of 'ID' are any character in it. */
+ * and other versions have names in backquotes, and brackets around the whole
+ * condition or around no part. So the pattern allows any number of brackets
+ * before and after each part. It is quoted in our statement, so it has any
+ * character for the quotes of 'ID'. */
 #define OPENED "[(]*"
 #define CLOSED "[)]*"
 #define RUN_PRINTED                                                            \
@@ -478,6 +479,7 @@ static int push_server_wait_run(struct push_server *s,
 #define OUR_DELETE_PRINTED                                                     \
 	"^[( ]*DELETE WHERE " RUN_PRINTED "( AND " BLOCK_PRINTED ")?" CLOSED "$"
 
+/* Writes the first row of the reply as the end of a message. */
 static int push_take_reason(void *arg, const struct rowbinary_value *v,
 			    struct err *err UNUSED)
 {
@@ -493,7 +495,7 @@ static int push_take_reason(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
-/* Says which statement has not ended, and why, if the server tells. */
+/* Returns -1 and *err: a statement has not ended, and why, if that is known. */
 static int push_mutation_left(struct clickhouse *c, const char *which,
 			      struct err *err)
 {
@@ -533,14 +535,13 @@ static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 		char *which, *sql;
 		FILE *f = mem_stream(&which, NULL);
 
-		/* Write where the mutations under way are listed that may
-		 * remove or change rows of a run, for which its push must wait.
-		 * One is left out only if it cannot reach these rows: if it is
-		 * no DELETE or UPDATE, or if it is our own DELETE of another
-		 * run; else all pushes to a server would wait for each other.
-		 * What does not look like ours may be for any rows. So a
-		 * version that prints ours in yet another way makes us wait
-		 * longer, but never for too short a time. */
+		/* Write the FROM and WHERE of unfinished mutations that may
+		 * remove or change rows of the run. One is left out only if it
+		 * cannot do that: if it is no DELETE or UPDATE, or is our own
+		 * DELETE of another run; else all pushes to a server would wait
+		 * for each other. One that does not look like ours may be for
+		 * any rows, so if a version prints ours in yet another way, we
+		 * wait longer, but never for too short a time. */
 		push_put_system(f, i ? "" : s->cluster, "mutations");
 		fputs(" WHERE NOT is_done AND database = ", f);
 		clickhouse_quote(f, c->database);
@@ -570,6 +571,7 @@ struct push_reading {
 	const struct fleet_run *run;
 };
 
+/* Adds the rows of a block to the ledger. */
 static int push_take_block(void *arg, const struct rowbinary_value *v,
 			   struct err *err)
 {
@@ -635,14 +637,14 @@ uint64_t push_ledger_rows(const struct push_ledger *l, enum fleet_table_id t,
 	return k < l->of[t].n ? l->of[t].rows[k] : 0;
 }
 
+/* Removes rows of a table, and waits until they are gone. */
 static int push_remove(struct push_server *s, const struct fleet_run *run,
 		       enum fleet_table_id t, const char *where,
 		       struct err *err)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		/* TRUNCATE and DROP PARTITION are undone when the server
-		 * starts again; ALTER DELETE is not. It goes on after it has
-		 * returned. */
+		/* TRUNCATE and DROP PARTITION are undone when the server starts
+		 * again; ALTER DELETE is not, but goes on after its reply. */
 		char sql[600];
 
 		snprintf(sql, sizeof(sql), "ALTER TABLE `%s%s` DELETE WHERE %s",
@@ -670,7 +672,7 @@ int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 	char where[200];
 
 	snprintf(where, sizeof(where), OF_RUN, run->hex);
-	/* table run is the first: no reader takes a run that is not in it */
+	/* table run is the first: readers ignore a run that is not in it */
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run &&
 		    push_remove(s, run, t, where, err))

@@ -18,8 +18,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* The columns of a run that a capture has: number, name and type. Behind them
- * are the rows that the run has in other tables. */
+/* The columns of table run that are read: number, name and type. The numbers of
+ * the run's rows in other tables follow. */
 #define RUN_LIST(X)                                                            \
 	X(ID, "run", "hash")                                                   \
 	X(VERSION, "version", "u16")                                           \
@@ -57,6 +57,7 @@ enum {
 #define RUN_TYPE(id, name, type) type " "
 #define RUN_TYPES RUN_LIST(RUN_TYPE) "u64 u64 u64 u64"
 
+/* Takes a run: stores it, and writes its row of table capture. */
 static int server_take_run(void *arg, const struct rowbinary_value *v,
 			   struct err *err)
 {
@@ -112,7 +113,7 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 		server_text_or_null(&v[RUN_NOTE]));
 }
 
-/* Writes the conditions; a comment at an end must not hide the bracket. */
+/* Writes the conditions on runs; a comment in one must not hide a bracket. */
 static void server_put_where(const struct server *s, FILE *f)
 {
 	fprintf(f, "(%s\n) AND (%s\n)", s->ask->where ? s->ask->where : "1",
@@ -140,6 +141,7 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 	return rc;
 }
 
+/* Fetches the chosen runs. Returns 0, or -1 and *err if there is none. */
 static int server_runs(struct server *s, struct err *err)
 {
 	const struct merge_choice *choice = s->ask->choice;
@@ -156,7 +158,7 @@ static int server_runs(struct server *s, struct err *err)
 	if (choice->has_to)
 		fprintf(f, " AND wall = 1 AND start <= %" PRId64, choice->to);
 	int rc = server_put_since(s, f, choice->since, err);
-	/* as databases are chosen: by their last event */
+	/* as databases are chosen: by the time of their last event */
 	if (choice->last)
 		fprintf(f, " ORDER BY end DESC, path DESC LIMIT %zu)",
 			choice->last);
@@ -187,7 +189,7 @@ static char *server_quoted(const char *text)
 }
 
 /* Returns the condition on table sample, which the caller frees; NULL and *err
- * if the server cannot tell. */
+ * if the server cannot apply the filter. */
 static char *server_filter(const struct server *s, struct err *err)
 {
 	struct filter_dialect d = { .quote = server_quoted };
@@ -230,8 +232,8 @@ static int server_take_all(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
-/* A row that is not there, or there twice, would change the answer, also that
- * of a filter. */
+/* Checks the number of samples: a missing or doubled row would change the
+ * answer, also that of a filter. Returns 0, or -1 and *err. */
 static int server_check(struct server *s, struct err *err)
 {
 	uint64_t kept = 0;
@@ -270,8 +272,8 @@ static int server_fetch(struct server *s, struct err *err)
 	return rc ? -1 : served_end(s->out, err);
 }
 
-/* Begins a database and fills it, then ends the connection. Returns the maker,
- * or NULL and *err. */
+/* Makes a database by fetch(), and releases *s with its connection. Returns the
+ * maker, or NULL and *err. */
 static struct maker *
 server_make(struct server *s, int (*fetch)(struct server *s, struct err *err),
 	    struct err *err)
@@ -304,7 +306,6 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 			  struct err *err)
 {
 	struct server s = { .ask = ask, .filtered = filter_given(ask->filter) };
-	/* after '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
 	char *plain OWNED = mem_dup(url, strcspn(url, "#"));
 	struct store *db = NULL;

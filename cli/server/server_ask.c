@@ -53,7 +53,7 @@ int server_bad_reply(const struct server *s, const char *what, struct err *err)
 	return err_set(err, why.code, "%s: %s", s->c->name, why.msg);
 }
 
-/* Counts the rows of an answer. */
+/* Counts the rows of an answer; told: how many there should be. */
 struct server_counting {
 	rowbinary_fn *row;
 	void *arg;
@@ -138,7 +138,7 @@ size_t server_run_of(const struct server *s, const struct rowbinary_value *id)
 
 	if (id->len != SERVER_HASH)
 		return SIZE_MAX;
-	/* the first n_run are the runs, others are of a wrong reply */
+	/* the first n_run are the runs, others come from a wrong reply */
 	uint32_t i = intern_add_bytes(chosen, id->text, id->len);
 	return i < s->n_run ? i : SIZE_MAX;
 }

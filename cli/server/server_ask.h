@@ -12,11 +12,11 @@
 struct served;
 
 #define SERVER_HASH 16
-/* Runs at most; and stacks, names and the like. */
+/* The most runs; the most stacks, threads, events or places. */
 #define SERVER_RUNS_MAX 100000
 #define SERVER_ITEMS_MAX (1 << 28)
 
-/* Tables whose rows of a run table run counts. */
+/* Tables of which table run has the number of rows of each run. */
 enum server_part {
 	SERVER_LOSS,
 	SERVER_VERDICT,
@@ -27,8 +27,8 @@ enum server_part {
 
 struct server_run {
 	uint8_t id[SERVER_HASH];
-	int64_t boot;	 /* what was added to its times */
-	uint64_t kept;	 /* samples that the server has of it */
+	int64_t boot;	 /* ns that were added to its times */
+	uint64_t kept;	 /* its samples in table sample */
 	uint64_t period; /* of --weighted; 0: not given */
 	bool counted;	 /* rows[] is known */
 	uint64_t rows[SERVER_PARTS];
@@ -46,41 +46,40 @@ struct server {
 	struct maker *mk;
 	struct served *out;
 	const struct server_ask *ask;
-	const char *where; /* the condition in the URL */
-	struct server_run *run;
+	const char *where;	/* the condition in the URL */
+	struct server_run *run; /* by capture.id - 1 */
 	size_t n_run, cap_run;
-	bool filtered;	      /* not all samples of the runs are chosen */
+	bool filtered;	      /* not all samples of the runs are asked for */
 	struct intern chosen; /* ids of runs, in the order of run[] */
-	struct intern events; /* names */
-	uint32_t *type;	      /* event_type.id of each: the first one */
+	struct intern events; /* names of events */
+	uint32_t *type;	      /* its first event_type.id, by events */
 	size_t n_type, cap_type;
 	uint32_t types;	    /* the highest event_type.id */
-	struct table typed; /* run and event to event_type.id */
+	struct table typed; /* from run and event to event_type.id */
 	struct intern comm_names;
 	struct intern comms;  /* struct server_comm: comm.id - 1 */
-	struct intern hashes; /* of stacks; the first n_stacks are needed */
+	struct intern hashes; /* of stacks; the first n_stacks are asked for */
 	size_t n_stacks;
 	struct server_raw *raw; /* by raw_chain.id - 1 */
 	size_t n_raw, cap_raw;
 	struct table raws;
 	uint64_t samples; /* in all groups */
-	uint64_t there;	  /* in all rows of the runs, whatever the filters */
-	uint64_t marks;	  /* of the rows of a statement, see server_sums.c */
+	uint64_t there;	  /* in all rows of the runs, without filters */
+	uint64_t marks;	  /* of a statement's rows: MARKS in server_sums.c */
 };
 
-/* Runs a statement that may read the table `chosen`, which has the ids of the
- * runs, and in column `counted` whether their rows[] is known. */
+/* Runs a statement, by server_ask_counted() if `counted`. It may read the table
+ * `chosen` with the ids of runs, and in `counted` whether rows[] is known. */
 int server_select(struct server *s, const char *sql, const char *types,
 		  rowbinary_fn *row, bool counted, struct err *err);
-/* For an answer that may have no row, as server_select() does if it is to be
- * counted: the server counts the rows first, so that an empty reply is not
- * taken for such an answer. */
+/* Runs a statement whose result may be empty: the server counts the rows first,
+ * so that an empty reply is not taken for an empty result. */
 int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 		       struct err *err);
-/* Sets *err for a value that no server of ours has. Returns -1. For functions
- * that take rows: the server's name is put before what they say. */
+/* Sets *err for an invalid value and returns -1. For functions that take rows:
+ * their caller adds the server's name to *err. */
 int server_bad(const char *what, struct err *err);
-/* The same with the name, for all others. */
+/* The same with the server's name, for all other functions. */
 int server_bad_reply(const struct server *s, const char *what, struct err *err);
 
 /* Returns whether a text is that word. */
@@ -89,19 +88,19 @@ bool server_is(const struct rowbinary_value *v, const char *word);
 struct value server_int(int64_t v);
 struct value server_text_of(const char *text, size_t len);
 struct value server_blob(const void *data, size_t len);
-/* NULL if the text is empty, the number is that which means "not known". */
+/* SQL's NULL for an empty text, and for the number `unknown`. */
 struct value server_text_or_null(const struct rowbinary_value *v);
 struct value server_known(int64_t v, int64_t unknown);
 
-/* server_sums.c: fetches the sums of samples. cond: on table sample. */
+/* server_sums.c: fetches the sums of samples. cond: SQL about table sample. */
 int server_groups(struct server *s, const char *cond, struct err *err);
 /* server_code.c: fetches the stacks of the groups, and their names. */
 int server_code(struct server *s, struct err *err);
-/* Fetches the places that have no name. */
+/* Fetches the places of all stacks that have no name. */
 int server_unnamed(struct server *s, struct err *err);
-/* server_sums.c: events; losses, verdicts, trust and findings. cond: as above,
- * for the trust. */
+/* server_sums.c: fetches events; losses, verdicts, findings, and the trust of
+ * samples with cond. */
 int server_events(struct server *s, struct err *err);
 int server_sums(struct server *s, const char *cond, struct err *err);
-/* Returns the number of a run; SIZE_MAX if it was not chosen. */
+/* Returns the index of a run; SIZE_MAX if it was not chosen. */
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id);

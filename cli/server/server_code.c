@@ -16,7 +16,7 @@
 
 #define FRAMES_MAX 8192
 
-/* No padding in these: they are keys. */
+/* These are keys of interned data, so they have no padding. */
 struct server_frame_key {
 	uint64_t off, vaddr, place;
 	uint32_t image;
@@ -44,22 +44,22 @@ struct server_inlined {
 
 struct server_codes {
 	struct server *s;
-	struct intern images;	  /* kind, build-id, path: image.id - 1 */
+	struct intern images;	  /* kind, build-id, path; image.id - 1 */
 	bool *named, *unverified; /* by image.id - 1 */
-	struct intern frames;	  /* struct server_frame_key: frame.id - 1 */
-	struct intern nodes;	  /* struct server_node: stack.id - 1 */
-	struct table places;	  /* to their number */
+	struct intern frames;	  /* struct server_frame_key; frame.id - 1 */
+	struct intern nodes;	  /* struct server_node; stack.id - 1 */
+	struct table places;	  /* to the index in place[] */
 	uint64_t *place;
 	size_t n_place, cap_place;
-	struct server_name *name; /* by number of the place */
+	struct server_name *name; /* by index in place[] */
 	struct server_inlined *inlined;
 	size_t n_inlined, cap_inlined;
 	struct intern texts;   /* 0: "" */
 	struct intern symbols; /* symbol.id - 1 */
-	/* stack.id by twice the number of the hash, + 1: with bogus frames;
-	 * 0: not yet */
+	/* stack.id by twice the index of the hash, + 1: with bogus frames; 0:
+	 * not fetched yet */
 	uint32_t *leaf;
-	bool *wanted; /* the same: which of them the groups have */
+	bool *wanted; /* by the same index: the groups have it */
 	struct server_bogus {
 		uint32_t stack, n, first;
 	} * bogus;
@@ -117,7 +117,7 @@ static uint32_t server_image(struct server_codes *c,
 	return id + 1;
 }
 
-/* Returns the number of a place. */
+/* Returns the index of a place in place[]. */
 static uint32_t server_place(struct server_codes *c, uint64_t place)
 {
 	uint32_t i = table_find_or_add(&c->places, hash_u64(place), c->n_place);
@@ -141,7 +141,7 @@ static int server_check_stack(const struct rowbinary_value *v, struct err *err)
 		       : 0;
 }
 
-/* Adds the frames, the outermost first; *leaf: the id of the innermost. */
+/* Adds a stack, outermost frame first; *leaf: stack.id of the innermost. */
 static int server_add_stack(struct server_codes *c,
 			    const struct rowbinary_value *v, bool bogus,
 			    uint32_t *leaf, struct err *err)
@@ -177,6 +177,7 @@ static int server_add_stack(struct server_codes *c,
 	return 0;
 }
 
+/* Takes a row of table stack. */
 static int server_take_stack(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
@@ -197,7 +198,7 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 		return -1;
 	if (!c->wanted[2 * (size_t)h + 1])
 		return 0;
-	/* which frames nothing can have been called from */
+	/* how many frames cannot be callers, and the innermost of them */
 	b.stack = c->leaf[2 * (size_t)h + 1];
 	for (size_t i = marks->n; i-- > 0;) {
 		if (!marks->item[i].u)
@@ -210,7 +211,7 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
-/* Asks for rows of a table that is not by run, whose keys are `needed`. */
+/* Asks for rows of a table that has no runs, by the keys in table `needed`. */
 static int server_select_needed(struct server_codes *c, const char *sql,
 				const char *types, const char *column,
 				const void *keys, size_t len, rowbinary_fn *row,
@@ -230,6 +231,7 @@ static int server_select_needed(struct server_codes *c, const char *sql,
 	return len ? server_ask_counted(c->s, &ask, err) : 0;
 }
 
+/* Fetches the stacks of all groups. Returns 0, or -1 and *err. */
 static int server_stacks(struct server_codes *c, struct err *err)
 {
 	struct server *s = c->s;
@@ -270,12 +272,13 @@ enum {
 	NAME_START
 };
 
-/* What a symbol is known by. */
+/* The key of a symbol. */
 struct server_symbol {
 	uint64_t start;
 	uint32_t image, name; /* image.id; in texts */
 };
 
+/* Takes a row of table name: of the function (level 0) or an inlined one. */
 static int server_take_name(void *arg, const struct rowbinary_value *v,
 			    struct err *err)
 {
@@ -339,7 +342,7 @@ static struct value server_kept_text(const struct server_codes *c, uint32_t id)
 		   : (struct value){ .kind = VALUE_NULL };
 }
 
-/* Decodes hexadecimal digits. Returns the bytes, or -1. */
+/* Decodes hexadecimal digits. Returns the number of bytes, or -1. */
 static int server_unhex(const char *s, size_t n, uint8_t *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -384,7 +387,7 @@ static int server_put_images(struct server_codes *c, struct err *err)
 	return 0;
 }
 
-/* Stores the symbol.id of a frame that has a name. */
+/* Sets *id to the symbol.id of a frame with a name, and writes a new symbol. */
 static int server_put_symbol(struct server_codes *c, uint32_t image,
 			     const struct server_name *n, int64_t *id,
 			     struct err *err)
@@ -405,6 +408,7 @@ static int server_put_symbol(struct server_codes *c, uint32_t image,
 			  server_int(n->unverified));
 }
 
+/* Writes frames, their names, and which are no callers; sets named[]. */
 static int server_put_frames(struct server_codes *c, struct err *err)
 {
 	c->named = mem_new(c->images.n + 1, sizeof(*c->named));
@@ -517,6 +521,7 @@ enum {
 	PLACE_FLAGS
 };
 
+/* Takes a place without a name, as a frame. */
 static int server_take_place(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {

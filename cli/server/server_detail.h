@@ -1,5 +1,5 @@
-/* server_detail.h - what the groups of samples are told apart by, besides
- * event, thread name, stacks and fate. */
+/* server_detail.h - by what samples are grouped, besides event, thread name,
+ * stacks and fate. */
 #pragma once
 
 struct clickhouse_options;
@@ -10,14 +10,14 @@ enum server_detail {
 	SERVER_SUMS = 0,
 	SERVER_THREADS = 1, /* process and thread */
 	SERVER_CPUS = 2,
-	SERVER_VERDICTS = 4 /* of joined requests, too */
+	SERVER_VERDICTS = 4 /* those of joined requests, too */
 };
 
 /* What is read of a server; borrowed. */
 struct server_ask {
 	const struct filter *filter;	   /* which samples */
 	unsigned int detail;		   /* of enum server_detail */
-	const char *where;		   /* which runs; NULL: all, but */
-	const struct merge_choice *choice; /* those of these times */
+	const char *where;		   /* which runs, as SQL; NULL: all */
+	const struct merge_choice *choice; /* which runs, by time */
 	const struct clickhouse_options *how;
 };

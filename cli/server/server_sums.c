@@ -1,5 +1,5 @@
-/* server_sums.c - events, which server_events() fetches before all that names
- * them; then losses, verdicts, trust and findings of a server. */
+/* server_sums.c - events, which server_events() fetches first, as all others
+ * name them; sums of samples, losses, verdicts, trust and findings. */
 #include "analyze/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"
 #include "cli/server/server_detail.h"
@@ -13,7 +13,7 @@
 #define AFTER_EXEC "after exec"
 #define VERDICTS 32
 
-/* The columns of the statement. */
+/* The columns of server_groups(). */
 enum {
 	GROUP_EVENT,
 	GROUP_COMM,
@@ -35,7 +35,7 @@ enum {
 	"string string hash hash string string string i32 i32 i32 i32 u8 "     \
 	"u64 u64 f64"
 
-/* Stores the number of a verdict, 0 if there is none. */
+/* Sets *out to the number of a verdict, 0 for none, or returns -1 and *err. */
 static int server_verdict(const struct rowbinary_value *v, int64_t *out,
 			  struct err *err)
 {
@@ -52,7 +52,7 @@ static int server_verdict(const struct rowbinary_value *v, int64_t *out,
 			       : 0;
 }
 
-/* Stores the id of a raw chain, 0 for no stack. mark: why it ends. */
+/* Sets *out to the id of a raw chain, 0 for no stack. mark: why it ends. */
 static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 			 const struct rowbinary_value *mark, int64_t *out,
 			 struct err *err)
@@ -63,8 +63,8 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 	*out = 0;
 	if (!memcmp(hash->text, none, SERVER_HASH))
 		return 0;
-	/* a stack without bogus frames is another one than that with them, but
-	 * in rows of earlier versions only the mark tells */
+	/* a stack without bogus frames differs from that with them, but in rows
+	 * of earlier versions only the mark shows it */
 	raw.bogus = server_is(mark, FLEET_FABRICATED) ||
 		    server_is(mark, AFTER_EXEC);
 	if (mark->len && !raw.bogus) {
@@ -90,14 +90,14 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 	return 0;
 }
 
-/* A name of a thread, and which thread it is if that was asked for. */
+/* The name of a thread, and the thread if those were asked for. */
 struct server_comm {
 	int32_t pid, tid;
 	uint32_t name; /* in comm_names */
 	uint32_t zero;
 };
 
-/* Stores the comm.id of a group, 0 if its thread has no name. */
+/* Sets *out to the comm.id of a group, 0 if its thread has no name. */
 static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 			  int64_t *out, struct err *err)
 {
@@ -114,7 +114,7 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 	if (!name->len)
 		return 0;
 	c.name = intern_add_bytes(&s->comm_names, name->text, name->len);
-	/* groups of one name may have other processes */
+	/* groups of one name are one, whatever their process */
 	struct server_comm key = c;
 	if (!threads)
 		key.pid = 0;
@@ -137,13 +137,14 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 		       : 0;
 }
 
+/* Takes a group of samples. */
 static int server_take_group(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
 	struct server *s = arg;
 	const char *name = v[GROUP_EVENT].text;
 	size_t len = v[GROUP_EVENT].len;
-	/* a name that is new gets an id after those that have a type */
+	/* an unknown name gets an id above those that have a type */
 	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
 
 	uint32_t type = i < s->n_type ? s->type[i] : 0;
@@ -169,7 +170,7 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 	    server_raw_of(s, &v[GROUP_USER], &v[GROUP_USER_MARK], &user, err))
 		return -1;
 
-	/* of joined requests the verdict is not told apart */
+	/* the verdict of a joined request may not be fetched */
 	if (!verdict && user && v[GROUP_ASKED].u)
 		verdict = REQ_MATCHED;
 
@@ -207,14 +208,14 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 }
 
 #define IN_CHOSEN "run GLOBAL IN (SELECT run FROM chosen)"
-/* A row that is not there, or there twice, would change the answer, so each
- * statement tells which rows it has added up: the sum of the first 8 bytes of
- * their runs, modulo 2^64. Runs of an older version are left out. */
+/* A missing or doubled row would change the answer, so each statement also
+ * returns the marks of the rows that it has added up: the sum of the first 8
+ * bytes of their runs, modulo 2^64. Runs of an older version are left out. */
 #define MARKS                                                                  \
 	"sumIf(reinterpretAsUInt64(run), run GLOBAL IN "                       \
 	"(SELECT run FROM chosen WHERE counted = 1))"
 
-/* The same of one run, whose number is capture.id - 1. */
+/* Returns the event_type.id of an event in run[run], 0 if there is none. */
 static uint32_t server_type_of(const struct server *s, size_t run,
 			       const char *name, size_t len)
 {
@@ -226,6 +227,7 @@ static uint32_t server_type_of(const struct server *s, size_t run,
 	return id == TABLE_NONE ? 0 : id;
 }
 
+/* Takes a row of table event. */
 static int server_take_event(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
@@ -280,8 +282,8 @@ static int server_take_trust(void *arg, const struct rowbinary_value *v,
 			  server_int((int64_t)v[3].u));
 }
 
-/* All losses of a kind in a run become one; those of unknown size are another
- * one. */
+/* Takes the losses of a kind in a run: they become one, and those of unknown
+ * size another one. */
 static int server_take_loss(void *arg, const struct rowbinary_value *v,
 			    struct err *err)
 {
@@ -344,7 +346,7 @@ static int server_take_finding(void *arg, const struct rowbinary_value *v,
 			  server_int((int64_t)v[3].u));
 }
 
-/* Returns what the marks of all rows of a table must add up to. */
+/* Returns the sum that the marks of all rows of a table must have. */
 static uint64_t server_marks(const struct server *s, enum server_part part)
 {
 	uint64_t sum = 0;
@@ -361,8 +363,8 @@ static uint64_t server_marks(const struct server *s, enum server_part part)
 	return sum;
 }
 
-/* Fetches the classes of the samples that filters selected. Rows of an earlier
- * version have none, and its tables no such column. */
+/* Fetches the classes of the samples that filters select. Rows of an earlier
+ * version have none, and its tables lack the column. */
 static int server_chosen_trust(struct server *s, const char *cond,
 			       struct err *err)
 {
