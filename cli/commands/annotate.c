@@ -57,9 +57,8 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* ---- one function */
-
-/* Says that other functions have the name, and what chooses another one. */
+/* If several functions have the name, prints which is shown and how to choose
+ * another one. */
 static void annotate_tell_others(const struct hot *h, const char *path,
 				 const struct hot_choice *c, const char *what)
 {
@@ -85,7 +84,8 @@ static void annotate_tell_others(const struct hot *h, const char *path,
 	    c->nth <= c->others ? c->nth + 1 : 1, db, func);
 }
 
-/* in: what else has its name. */
+/* Prints one function; in: where functions of its name were inlined. Returns 0,
+ * or -1 and *err. */
 static int annotate_one(const struct name_ask *names, struct store *db,
 			const struct hot *h, const char *path, const char *what,
 			const struct hot_choice *c,
@@ -115,6 +115,7 @@ static int annotate_one(const struct name_ask *names, struct store *db,
 	return rc;
 }
 
+/* Prints where a function was inlined. Returns 0, or -1 and *err if nowhere. */
 static int annotate_inlined(const struct inlined_copies *in, const char *path,
 			    struct err *err)
 {
@@ -130,6 +131,7 @@ static int annotate_inlined(const struct inlined_copies *in, const char *path,
 	return 0;
 }
 
+/* Prints the function `what`, or the list of the hottest if it is NULL. */
 static int annotate_print(const struct name_ask *names, struct store *db,
 			  const struct hot *h, const char *path,
 			  const char *what, struct err *err)
@@ -151,8 +153,6 @@ static int annotate_print(const struct name_ask *names, struct store *db,
 		return -1;
 	return annotate_one(names, db, h, path, what, &c, &in, err);
 }
-
-/* ---- the command */
 
 static int annotate_run(int argc, char **argv, struct err *err)
 {

@@ -33,9 +33,6 @@
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolize.h"
 
-/* ---- packs a database for someone else: with the files that hold its symbols,
- * or redacted */
-
 struct pack_opts {
 	const char *out; /* NULL: named after the database */
 	bool force;	 /* replace an existing file */
@@ -48,21 +45,22 @@ struct pack_opts {
 /* ---- which files may be packed
  *
  * The database may come from anybody, and the archive goes to others. A file is
- * packed only if it is an ELF file and proves to be the recorded one, by its
+ * packed only if it is an ELF file and is proved to be the recorded one, by its
  * build-id or, without one, by the hashes of its sections that were stored when
  * names were read; a debug file must also be where debug files are. */
 
-/* Many files have the same .interp or .comment, so those prove nothing. */
+/* A section proves a file if it has so many bytes: many files have the same
+ * .interp or .comment. */
 #define PROOF_MIN 256
 
-/* Returns whether ef is what was recorded as the image with that id. */
+/* Returns whether ef is proved to be the file of the image with that id. */
 static bool pack_proof(struct store *db, int64_t id, const struct image *img,
 		       const struct elf_file *ef)
 {
 	if (elf_same_id(ef->id, ef->id_len, img->id, img->id_len))
 		return true;
-	/* Compare the sections that names were read from. The file may be in
-	 * another folder than then, as with --symfs. */
+	/* Compare the sections from which names were read. The file's folder
+	 * may be another one, as with --symfs. */
 	struct rows *r = ROWS_BY(db, "bundle_hashes", NULL, id);
 	const char *base = path_base(ef->path);
 	bool same = true;
@@ -94,16 +92,16 @@ struct pack {
 	char *copy;	     /* a copy of the database, until it is placed */
 	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
-	char **program;	   /* by image id: the file with its code, or NULL */
+	char **program;	   /* not used */
 	struct intern put; /* names in the archive */
 	struct arena text;
 	uint64_t files, bytes, missing, unproved;
 	char example[256]; /* one of the missing files */
-	char doubt[256];   /* one that is not the recorded one for sure */
+	char doubt[256];   /* one that may not be the recorded one */
 };
 
-/* Gives the path where --symfs finds a debug file by build-id. Returns false if
- * the image has no build-id. */
+/* Writes the path where --symfs finds a debug file by build-id. Returns false
+ * if the image has no build-id. */
 static bool pack_debug_name(const struct image *img, char *out, size_t size)
 {
 	if (img->id_len < 2)
@@ -116,6 +114,7 @@ static bool pack_debug_name(const struct image *img, char *out, size_t size)
 	return true;
 }
 
+/* Adds a file, unless its name has ".." or is in the archive already. */
 static int pack_put_file(struct pack *p, const char *name, int fd,
 			 const char *path, struct err *err)
 {
@@ -131,13 +130,14 @@ static int pack_put_file(struct pack *p, const char *name, int fd,
 	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);
 }
 
-/* Notes a file that is here, but may be another than the recorded one. */
+/* Counts a file that is here, but may be another than the recorded one. */
 static void pack_doubt(struct pack *p, const char *path)
 {
 	if (!p->unproved++)
 		snprintf(p->doubt, sizeof(p->doubt), "%s", path);
 }
 
+/* Adds programs that are proved, and counts the others. Returns 0, or -1. */
 static int pack_put_images(struct pack *p, struct err *err)
 {
 	struct rows *r = rows_dense(p->db, "bundle_images", err);
@@ -178,6 +178,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Adds a README, the database and, unless it is redacted, the files. */
 static int pack_fill(struct pack *p, struct err *err)
 {
 	char readme[2048];
@@ -210,7 +211,7 @@ static int pack_fill(struct pack *p, struct err *err)
 		return -1;
 	if (p->o->no_debug)
 		return 0;
-	/* Adds the debug files from which names were read. */
+	/* Add the debug files from which names were read. */
 	struct rows *r = rows_of(p->db, "bundle_sections", err);
 
 	while (rows_step(r)) {
@@ -249,7 +250,8 @@ static int pack_fill(struct pack *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Until it is redacted, no other user may read it. */
+/* Copies the database and, if wanted, redacts the copy. No other user may read
+ * it until then. Returns 0, or -1 and *err. */
 static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 {
 	const struct redact_opts o = { p->o->keep, p->o->n_keep };
@@ -272,9 +274,10 @@ static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
+/* Writes the output, and prints what is in it. Returns 0, or -1 and *err. */
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
-	/* others than those that can be written */
+	/* archives that cannot be written */
 	static const char *const others[] = { ".zip", ".7z",  ".bz2", ".tbz",
 					      ".rar", ".txz", ".lz4" };
 	const char *end = strrchr(out, '.');
@@ -286,8 +289,7 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 			       ".tar.xz or .tar.zst; any other name is of a "
 			       "database",
 			       out);
-	/* Refuses to replace anything but a regular file, such as a device
-	 * or a link. */
+	/* Replace only a regular file, not a device or a link. */
 	struct stat st;
 
 	if (!lstat(out, &st)) {
@@ -305,7 +307,7 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	if (pack_make_copy(p, out, err))
 		return -1;
 	if (!archive) {
-		/* Make the copy a file like any other. */
+		/* Give the copy the permissions of any other file. */
 		mode_t mask = umask(0);
 
 		umask(mask);

@@ -16,8 +16,6 @@
 #include "stitch/base/err.h"
 #include "stitch/text/json.h"
 
-/* ---- check --json: the result of each statement, and --sql: its text */
-
 static void check_json_sentence(void *arg, const char *sentence)
 {
 	json_text(arg, NULL, sentence);
@@ -31,6 +29,7 @@ static int check_status(const struct check *c)
 			     : STATUS_OK;
 }
 
+/* Prints the verdict, and the rows of each statement, as one JSON object. */
 static int check_print_json(struct check *c, struct err *err)
 {
 	struct json j;
@@ -70,8 +69,6 @@ static int check_print_json(struct check *c, struct err *err)
 	json_finish(&j);
 	return ret;
 }
-
-/* ---- --sql */
 
 /* Writes a statement with a literal for each ?N, since the SQL shell of the
  * user binds nothing. Only a parameter has a number after a question mark:
@@ -162,8 +159,8 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Parses "100", "5%" or "0.25%"; a share becomes millionths of a percent,
- * exactly. */
+/* Parses "100", "5%" or "0.25%", or NULL: none. A share becomes millionths of a
+ * percent, exactly. Returns 0, or -1 and *err. */
 static int parse_limit(const char *opt, const char *text,
 		       struct check_limit *out, struct err *err)
 {
@@ -187,7 +184,7 @@ static int parse_limit(const char *opt, const char *text,
 	return 0;
 }
 
-/* Parses "90" or "90%". */
+/* Parses "90" or "90%" as a share, as parse_limit() does. */
 static int parse_share(const char *opt, const char *text,
 		       struct check_limit *out, struct err *err)
 {
@@ -200,6 +197,7 @@ static int parse_share(const char *opt, const char *text,
 	return parse_limit(opt, share, out, err);
 }
 
+/* Prints the answer in the form that was chosen. Returns 0, or -1 and *err. */
 static int check_answer(struct check *c, struct err *err)
 {
 	bool fenced = format && output_is_markdown(format);

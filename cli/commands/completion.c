@@ -13,7 +13,7 @@ static bool takes_files(const struct command *c)
 	return strcmp(c->name, "help") && strcmp(c->name, "completion");
 }
 
-/* Prints the words that such a command takes instead. */
+/* Prints the words that a command takes in place of files. */
 static void completion_put_words(const struct command *c)
 {
 	if (!strcmp(c->name, "completion"))
@@ -53,8 +53,8 @@ static void bash_choices(void *arg, const struct opt *o)
 	puts("' ;;");
 }
 
-/* Prints text for '...' in zsh's _arguments, without quotes, brackets or
- * colons. */
+/* Prints text for '...' in zsh's _arguments: quotes, brackets, colons and
+ * backslashes are escaped. */
 static void zsh_text(const char *s)
 {
 	for (; *s; s++) {
@@ -67,6 +67,7 @@ static void zsh_text(const char *s)
 	}
 }
 
+/* Prints what zsh completes as the argument of an option. */
 static void zsh_argument(const struct opt *o)
 {
 	if (!o->arg)
@@ -83,6 +84,7 @@ static void zsh_argument(const struct opt *o)
 	}
 }
 
+/* An option_fn: prints an option for zsh's _arguments. */
 static void zsh_option(void *arg UNUSED, const struct opt *o)
 {
 	if (o->letter) {
@@ -110,6 +112,7 @@ static void fish_text(const char *s)
 	putchar('\'');
 }
 
+/* An option_fn: prints an option of the command arg. */
 static void fish_option(void *arg, const struct opt *o)
 {
 	const struct command *c = arg;
@@ -136,7 +139,7 @@ static int completion_run(int argc, char **argv, struct err *err)
 	const char *shell = argc ? argv[0] : "";
 
 	if (argc == 1 && !strcmp(shell, "bash")) {
-		/* bash splits words at "=" */
+		/* the script handles "=", at which bash splits words */
 		fputs("# bash completion for backstitch\n"
 		      "_backstitch() {\n"
 		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
@@ -179,7 +182,7 @@ static int completion_run(int argc, char **argv, struct err *err)
 		puts("\tesac");
 		puts("\tCOMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )");
 		puts("}");
-		/* older ones than bash 4.4 cannot leave the order as it is */
+		/* bash before 4.4 has no nosort, which keeps the order */
 		puts("complete -o nosort -o default -o bashdefault -F _backstitch "
 		     "backstitch 2>/dev/null ||");
 		puts("\tcomplete -o default -o bashdefault -F _backstitch backstitch");

@@ -1,7 +1,6 @@
-/* default_command.c - what 'backstitch perf.data' does, without a command: a
- * database next to the capture, its hot functions, threads or events, and how
- * to go on.
- */
+/* default_command.c - what 'backstitch perf.data' does, without a command: it
+ * makes a database next to the capture, and prints hot functions, threads or
+ * events, and commands to go on with. */
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/wait.h>
@@ -37,8 +36,8 @@
 
 #define TOP 10 /* rows of the report */
 #define TOP_MIN 3
-/* Lines above and below them on a screen: with hot functions, with threads,
- * with the events and threads of a trace. */
+/* Lines of a screen besides the rows: with hot functions, with threads, with
+ * the events and threads of a trace. */
 #define AROUND 20
 #define AROUND_THREADS 16
 #define AROUND_TRACE 19
@@ -57,12 +56,10 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* ---- the page */
-
 #define OPENER_MS 2000 /* for xdg-open to find that it has no browser */
 
-/* Returns whether the opener ended well, or still runs: it may have become the
- * browser. */
+/* Returns whether the opener succeeded, or still runs after OPENER_MS: it may
+ * have become the browser. */
 static bool look_wait(pid_t pid)
 {
 	const struct timespec step = { .tv_nsec = 10000000 };
@@ -76,8 +73,8 @@ static bool look_wait(pid_t pid)
 	return true;
 }
 
-/* Starts the opener, which goes on alone. Returns false if there is none, or it
- * fails. */
+/* Starts xdg-open, which may outlive this program. Returns false if it is not
+ * here, or fails. */
 static bool look_start(const char *page)
 {
 	int gone[2];
@@ -103,6 +100,7 @@ static bool look_start(const char *page)
 	return !fails && look_wait(pid);
 }
 
+/* Writes the page next to the database `name`, and opens it in the browser. */
 static int look_open(struct store *db, const struct name_ask *names,
 		     const char *path, const char *name, struct err *err)
 {
@@ -130,8 +128,7 @@ static int look_open(struct store *db, const struct name_ask *names,
 	return 0;
 }
 
-/* ---- how often each event of a trace came, and when */
-
+/* How often an event of a trace came, and when. */
 struct event_rate {
 	int64_t type;
 	uint64_t n;
@@ -140,7 +137,7 @@ struct event_rate {
 
 COMPARE_LARGEST_BY(event_rates_compare, struct event_rate, n, type);
 
-/* Adds a time since the first event; empty where it is not known. */
+/* Adds a cell with the time since the first event, empty if it is unknown. */
 static void event_rates_time(struct grid *g, const struct event_rate *r,
 			     int64_t time, int64_t first)
 {
@@ -220,14 +217,12 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 	return rc;
 }
 
-/* ---- the screen */
-
-/* Prints a command that can be copied. */
+/* Prints a command that can be copied, and what it shows. */
 static void look_hint(const char *before, const char *file, const char *what)
 {
 	int width = term_columns(stdout);
 	char *word OWNED = safe_text_word(file);
-	/* which is no option */
+	/* a name with ./ is not taken for an option */
 	int n = printf("  backstitch %s%s", before, *file == '-' ? "./" : "");
 
 	n += (int)safe_text_cells(word);
@@ -253,8 +248,8 @@ static size_t look_rows(const char *trust, int around)
 	return rows <= 0 || rows > TOP ? TOP : (size_t)rows;
 }
 
-/* Stores the share of the samples that idle CPUs have, if it is most of them:
- * they are the rows that were not asked for. "" if not. */
+/* Sets share to the idle CPUs' share of the samples if it is more than half,
+ * else to "": it is the part that users seldom ask for. Returns 0, or -1. */
 static int look_idle(struct store *db, char share[LOOK_SHARE], struct err *err)
 {
 	struct rows *r = rows_of(db, "report_idle", err);
@@ -270,7 +265,7 @@ static int look_idle(struct store *db, char share[LOOK_SHARE], struct err *err)
 	return rows_end(r, err);
 }
 
-/* wakes: wake-ups tell whom a thread waited for. */
+/* Prints the first hints; wakes: wake-ups were recorded, as 'path' needs. */
 static void look_go_on(const char *path, bool wakes)
 {
 	fputs("How to go on:\n", stdout);
@@ -279,7 +274,7 @@ static void look_go_on(const char *path, bool wakes)
 			  "what threads waited for, as far as it is proved");
 }
 
-/* Prints the hot functions. */
+/* Prints the hot functions, and hints. Returns 0, or -1 and *err. */
 static int look_print_hot(struct store *db, const char *path,
 			  const char *capture, const char *trust, bool wakes,
 			  bool graph, struct err *err)
@@ -321,16 +316,14 @@ static int look_print_hot(struct store *db, const char *path,
 
 /* Prints the threads that had or wanted a CPU longest, `limit` of them, below a
  * line with the sums. Returns 0; 1 if not all CPUs were recorded, and only that
- * was printed; or -1 and *err: ERR_FORMAT says that the database does not tell.
- */
+ * was printed; or -1 and *err: ERR_FORMAT if the database has no such times. */
 static int threads_print(struct store *db, const char *path, size_t limit,
 			 struct err *err)
 {
 	struct threads th RELEASED_BY(threads_release);
 	int rc = threads_load(db, path, &th, err);
 
-	/* a wait that seems certain, and the time between two of them, are few
-	 * of many */
+	/* between sampled switches, waits that seem certain are few of many */
 	if (offcpu_sampled(&th.sums)) {
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
@@ -373,7 +366,7 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 			const struct thread_times *t = &th.t[i];
 			const char *cause = threads_cause(t);
 
-			/* without stacks none is known */
+			/* without stacks, no cause is known */
 			if (*cause)
 				col[4].title = "For";
 			grid_text(g, HUMAN_NS(t->on_cpu));
@@ -389,8 +382,8 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 	return rc;
 }
 
-/* Prints the events if they are asked for, and the time of threads if there are
- * switches. */
+/* Prints the events if they are asked for, the time of threads if there are
+ * switches, and hints. Returns 0, or -1 and *err. */
 static int look_print_trace(struct store *db, const char *path,
 			    const char *capture, const char *trust, bool events,
 			    bool wakes, struct err *err)
@@ -401,7 +394,7 @@ static int look_print_trace(struct store *db, const char *path,
 						       : AROUND_THREADS));
 	struct err none = { 0 };
 
-	/* Prints the lines above the tables of events and threads. */
+	/* Print the lines above the tables of events and threads. */
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 	uint64_t lost = 0;
@@ -452,7 +445,7 @@ static int look_print_trace(struct store *db, const char *path,
 			  "the longest waits, and who ended them");
 	if (stacks)
 		look_hint("report ", path, "the functions that led to them");
-	/* no room for both where a screen has 24 lines */
+	/* a screen with 24 lines has no room for both */
 	if (pairs)
 		look_hint("latency ", path,
 			  "how long calls, locks, disks took");
@@ -463,15 +456,16 @@ static int look_print_trace(struct store *db, const char *path,
 	return 0;
 }
 
+/* Prints the screen for what the database has. Returns 0, or -1 and *err. */
 static int look_print(struct store *db, const struct name_ask *names,
 		      const char *path, const char *capture, struct err *err)
 {
 	char trust[TRUST_SENTENCE], more[NAME_NOT_GIVEN];
-	bool samples = false;  /* any, of anything */
+	bool samples = false;  /* of any kind */
 	bool counters = false; /* samples of clocks or counters */
-	bool trace = false;    /* of events rather than of switches alone */
+	bool trace = false;    /* of more events than switches */
 	bool wakes = false;
-	int64_t calls = 0; /* 1: of functions, 2: and how long */
+	int64_t calls = 0; /* 1: of functions; 2: with durations, too */
 	int rc;
 
 	if (trust_sentence(db, trust, err))
@@ -508,8 +502,6 @@ static int look_print(struct store *db, const struct name_ask *names,
 	look_hint("check ", path, "what was lost, and what that broke");
 	return 0;
 }
-
-/* ---- the command */
 
 static int look_run(int argc, char **argv, struct err *err)
 {

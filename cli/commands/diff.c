@@ -1,4 +1,4 @@
-/* diff.c - the command 'diff': the table of what changed. */
+/* diff.c - the command that prints what changed between two recordings. */
 #include <string.h>
 #include <unistd.h>
 
@@ -152,7 +152,7 @@ static int diff_run(int argc, char **argv, struct err *err)
 			       "all threads");
 	if (report_take_keys(&o, sort_keys, err))
 		return -1;
-	/* Checks the keys: lines, stacks and fields are of one recording. */
+	/* Check the keys: lines, stacks and fields are of one recording. */
 	if (sort_keys && strchr(sort_keys, '.'))
 		return err_set(err, ERR_USAGE,
 			       "a field of --sort is of the samples of one "

@@ -18,7 +18,8 @@
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 
-/* Returns -1 without a message if output has failed. */
+/* Prints the lines of text. Returns 0, or -1 and *err after Ctrl-C, or if
+ * output has failed: *arg, a bool, is true then. */
 static int dump_put_line(void *arg, const char *text, struct err *err)
 {
 	bool *quit = arg;
@@ -34,6 +35,7 @@ static int dump_put_line(void *arg, const char *text, struct err *err)
 	return err_set(err, ERR_STOPPED, "stopped");
 }
 
+/* Prints the records of the only capture of u. Returns 0, or -1 and *err. */
 static int dump_source(struct unpacked *u, struct ledger *lg, struct err *err)
 {
 	struct source_opts o = { .temp_dir = folder_for_temp() };
@@ -55,6 +57,7 @@ static int dump_source(struct unpacked *u, struct ledger *lg, struct err *err)
 	return ret;
 }
 
+/* Prints a capture, which may be in an archive. Returns 0, or -1 and *err. */
 static int dump_capture(char *path, struct ledger *lg, struct err *err)
 {
 	struct unpacked u RELEASED_BY(unpacked_release);
@@ -88,7 +91,7 @@ static int dump_run(int argc, char **argv, struct err *err)
 	struct ledger *lg = ledger_new();
 	int ret = dump_capture(argv[0], lg, err);
 	if (!ret) {
-		/* Prints the first damaged places. */
+		/* Print the first damaged places. */
 		struct ledger_entry e;
 		damage = 0;
 

@@ -13,7 +13,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-/* A row for each format: the rest of export_NAME, and its name for users. */
+/* A row for each format: NAME of its struct export_NAME, and its name for
+ * users. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
 	X(json, "json")                                                        \
@@ -59,6 +60,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
+/* Returns the exporter of --format, or NULL and *err if none can be used. */
 static const struct exporter *export_choose_form(struct err *err)
 {
 	bool to_stdout = !out_path || !strcmp(out_path, "-");
@@ -114,7 +116,7 @@ static int export_run(int argc, char **argv, struct err *err)
 	ask.filter = j.e->sums ? &filter : NULL;
 	ask.detail = j.e->detail;
 	if (j.e->apart) {
-		/* Writes the databases one by one. */
+		/* This form reads the databases one by one. */
 		struct fleet_ask fleet;
 		struct inputs in;
 		int ret = -1;

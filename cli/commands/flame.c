@@ -113,6 +113,7 @@ static const char *flame_of_times(void)
 				  : NULL;
 }
 
+/* Checks options, and sets *o by them. Returns 0, or -1 and *err. */
 static int flame_check(struct svg_opts *o, struct err *err)
 {
 	o->fluid = opts.width == WIDTH_OF_WINDOW;
@@ -121,7 +122,7 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	if (opts.width < 100 || opts.width > 100000)
 		return err_set(err, ERR_USAGE,
 			       "--width must be from 100 to 100000");
-	/* Parses "0.1" or "0.5%" into thousandths. */
+	/* Parse "0.1" or "0.5%" into thousandths of a pixel or percent. */
 	const char *s = opts.minwidth;
 	int64_t v;
 
@@ -189,7 +190,7 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	o->colors = palette_find(opts.colors ? opts.colors : palette_names[0]);
 	o->width = (unsigned int)opts.width;
 	o->upward = opts.upward;
-	/* what would be an SVG by another name, which no program shows */
+	/* no program shows an SVG that has such a name */
 	static const char *const others[] = {
 		".png",	 ".jpg", ".jpeg", ".gif",
 		".webp", ".pdf", ".html", ".json"
@@ -217,6 +218,7 @@ static int flame_answer(FILE *out, void *arg, struct err *err)
 	return svg_write(out, d->tree, &d->o, err);
 }
 
+/* Draws one recording. Returns an enum status, or -1 and *err. */
 static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 			  struct err *err)
 {

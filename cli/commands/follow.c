@@ -6,7 +6,7 @@
 
 static const char *dir, *segment, *keep, *command, *top;
 static bool quiet;
-/* the first without a word */
+/* --top without a word means the first */
 static const char *const tops[] = { "view", "path", "latency", "report", NULL };
 
 static const struct opt opts[] = {

@@ -19,13 +19,11 @@
 #include "stitch/base/text_out.h"
 #include "stitch/source.h"
 
-/* ---- option tables */
-
 struct option_print {
 	FILE *out;
 	int width, column;
-	const char *heading; /* of the next option; NULL: there is none */
-	const char *printed; /* the last one; NULL: none yet */
+	const char *heading; /* of the next option; NULL: it has none */
+	const char *printed; /* the last heading; NULL: none yet */
 };
 
 static struct option_print option_print_init(FILE *out)
@@ -37,6 +35,7 @@ static struct option_print option_print_init(FILE *out)
 	return p;
 }
 
+/* An option_fn: prints an option, or notes a heading for the next one. */
 static void print_option(void *arg, const struct opt *o)
 {
 	struct option_print *p = arg;
@@ -46,7 +45,7 @@ static void print_option(void *arg, const struct opt *o)
 		p->heading = o->help;
 		return;
 	}
-	/* a heading stands above its first option only */
+	/* a heading is printed once, above its first option */
 	if (p->heading && (!p->printed || strcmp(p->heading, p->printed) != 0))
 		fprintf(p->out, "%s%s:\n", p->printed ? "\n" : "", p->heading);
 	if (p->heading)
@@ -71,7 +70,7 @@ static void print_option(void *arg, const struct opt *o)
 	term_wrap(p->out, o->help, p->column, p->column, p->width);
 }
 
-/* Prints all options below their headings, but those of every command. */
+/* Prints all options below their headings, except those of every command. */
 static void help_options_all(FILE *out, const struct command *c)
 {
 	struct option_print p = option_print_init(out);
@@ -79,7 +78,7 @@ static void help_options_all(FILE *out, const struct command *c)
 	options_walk_listed(c->opts, print_option, &p);
 }
 
-/* Prints those that most people need; all if the command names none. */
+/* Prints the options of command.common; if that is NULL, all options. */
 static void help_options_common(FILE *out, const struct command *c)
 {
 	struct option_print p = option_print_init(out);
@@ -90,8 +89,8 @@ static void help_options_common(FILE *out, const struct command *c)
 		options_walk_named(c->opts, c->common, print_option, &p);
 }
 
-/* Prints those that every command takes, what only a file in place of a command
- * does, and what most commands take: their own help has a sentence for it. */
+/* Prints the options of every command, of a file in place of a command, and of
+ * most commands, for which their own help has a sentence. */
 static void help_options_shared(FILE *out)
 {
 	struct option_print p = option_print_init(out);
@@ -107,8 +106,7 @@ static void help_options_shared(FILE *out)
 	options_walk(database_set_opts, print_option, &p);
 }
 
-/* ---- topics */
-
+/* Prints words, and texts from a column on; without a word, a paragraph. */
 static void print_lines(FILE *out, const struct help_line *lines, int column)
 {
 	int width = term_columns(out);
@@ -181,7 +179,7 @@ static void print_verdicts(FILE *out)
 	putc('\n', out);
 	print_lines(out, mark_words, 25);
 	putc('\n', out);
-	/* Printed from the tables of the page. */
+	/* Print the tables of the page. */
 	struct help_line line[MARK_KINDS + BAND_KINDS + 2] = {
 		{ NULL, "On the page's timeline, events and times:" },
 	};
@@ -196,7 +194,7 @@ static void print_verdicts(FILE *out)
 	print_lines(out, line, 34);
 }
 
-/* Printed from the table of rules. */
+/* Prints the table of rules. */
 static void print_rules(FILE *out)
 {
 	struct help_line lines[64] = {
@@ -288,7 +286,7 @@ static const struct help_line key_lines[] = {
 	{ NULL, NULL }
 };
 
-/* In the order in which one asks. tests/cli/agent.sh runs each line of it. */
+/* In the order in which a program asks. tests/cli/agent.sh runs each line. */
 static const struct help_line agent_lines[] = {
 	{ NULL, "For programs that ask: each command prints one JSON "
 		"document, of a database or a capture. FILE.db is what "
@@ -334,6 +332,7 @@ static const char *const overview_examples[] = {
 	"backstitch perf.data", "hot functions; --open: in the browser", NULL
 };
 
+/* Prints the commands in groups; a group with a title has no summaries. */
 static void print_commands(FILE *out)
 {
 	const struct command_group *next = command_groups;
@@ -374,7 +373,7 @@ void help_overview(FILE *out)
 
 	fputs("usage: backstitch ", out);
 	term_wrap(out, "[COMMAND] [options] FILE...", 18, 7, width);
-	/* all of it is at most 23 lines of 80 columns, a small terminal's */
+	/* all lines are at most 23 of 80 columns, for a small terminal */
 	term_wrap(out,
 		  "Profiles by perf, ftrace and LTTng, with a reason for each "
 		  "missing stack.",
@@ -468,7 +467,7 @@ void help_list_commands(FILE *out)
 			commands[i]->summary);
 }
 
-/* What commands of perf are here, where they have another name. */
+/* Commands of perf that have another name here. */
 static const struct {
 	const char *perfs, *ours;
 } perf_commands[] = {

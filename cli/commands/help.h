@@ -10,22 +10,19 @@ struct help_line;
 
 /* Prints what the program is, two examples, the commands and the topics. */
 void help_overview(FILE *out);
-/* brief: usage, the common options and four examples, for one screen; else all
- * options and examples. */
+/* Prints the help of a command. brief: usage, the common options and four
+ * examples, for one screen; else all options and examples. */
 void help_command(FILE *out, const struct command *c, bool brief);
 /* For tests and scripts: lines "COMMAND OPTION...", "COMMAND NAME..." of the
  * common options, and "COMMAND<tab>SUMMARY". */
 void help_list_options(FILE *out);
 void help_list_common(FILE *out);
 void help_list_commands(FILE *out);
-/* Returns the command of that name, or NULL and *err, which names the nearest
- * one. */
+/* Returns the command of that name, or NULL and *err, which may name the
+ * nearest one. */
 const struct command *help_find(const char *name, struct err *err);
 
 extern const struct command cmd_help;
-
-/* ---- what 'backstitch help TOPIC' can explain, and the options in a
- * help text. */
 
 struct topic {
 	const char *name;

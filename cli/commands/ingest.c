@@ -37,6 +37,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
+/* Adds a row with the times of a kind of threads, in ms. */
 static void timing_row(struct grid *g, const struct thread_work *w)
 {
 	char used[64] = "";
@@ -52,6 +53,7 @@ static void timing_row(struct grid *g, const struct thread_work *w)
 	grid_text(g, used);
 }
 
+/* Prints the summary, if any. Returns an enum status, or -1 and *err. */
 static int ingest_finish(const struct load_ask *ask, bool damaged,
 			 struct err *err)
 {
@@ -60,7 +62,7 @@ static int ingest_finish(const struct load_ask *ask, bool damaged,
 	char more[NAME_NOT_GIVEN];
 	int ret = 0;
 
-	/* to open it is a third of the work for a small capture */
+	/* opening it is a third of the work for a small capture */
 	if (quiet && !json)
 		return done;
 	struct store *db OWNED_STORE = store_open(out, err);
@@ -126,7 +128,6 @@ static int ingest_run(int argc, char **argv, struct err *err)
 		return -1;
 	}
 	if (timing) {
-		/* began: of now_ns(). */
 		static const struct grid_column col[] = {
 			{ "Thread", "thread" },
 			{ "Number", "number" },

@@ -1,4 +1,4 @@
-/* latency.c - the command 'latency': how long pairs of events took. */
+/* latency.c - the command that prints how long pairs of events took. */
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static bool histogram;
 
 #define EACH 5 /* rows of each kind, where all are asked for */
 
-/* Those of pair_kinds[], and the two of the scheduler. */
+/* The kinds of pair_kinds[], and the two of the scheduler. */
 static const char *const kind_words[] = {
 	"syscall",     "irq",	     "softirq",	   "softirq-wait", "block",
 	"block-queue", "work",	     "work-wait",  "work-ready",   "tasklet",
@@ -74,7 +74,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Returns the key if it is a field of events, or their cgroup; or NULL. */
+/* Returns the key of --by if it is a field of events, or lock; else NULL. */
 static const char *latency_field(const char *key)
 {
 	for (size_t i = 0; by_words[i]; i++)
@@ -102,7 +102,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 	const char *path;
 	struct store *db OWNED_STORE = NULL;
 
-	/* a word that is a kind, and no file */
+	/* a first argument that is a kind, and no file */
 	if (argc && !kind && latency_has_kind(argv[0]) &&
 	    access(argv[0], F_OK)) {
 		kind = argv[0];
@@ -116,7 +116,6 @@ static int latency_run(int argc, char **argv, struct err *err)
 	if (limit == NUMBER_UNSET && !kind && !only && !pairs.n &&
 	    !strcmp(by, "name"))
 		o.each = EACH;
-	/* Reads the values of options. */
 	const char *p = percentile;
 	const char *above = fail_above;
 	int64_t tenths = 1000;

@@ -24,8 +24,8 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* The result of an earlier merge may be in a folder that is read: it is not
- * read then. Any other database there would be lost. */
+/* Takes the output off the list: a folder that is read may have the result of
+ * an earlier merge. Returns -1 and *err if another database would be lost. */
 static int merge_drop_output(struct database_set *list, struct err *err)
 {
 	struct stat a, b;
@@ -53,6 +53,7 @@ static int merge_drop_output(struct database_set *list, struct err *err)
 		       output);
 }
 
+/* Lists the databases that argv names. Returns 0, or -1 and *err. */
 static int merge_take_args(struct database_set *list, int argc, char **argv,
 			   struct err *err)
 {

@@ -14,8 +14,6 @@
 #include "stitch/task_state.h"
 #include "stitch/text/parse_number.h"
 
-/* ---- which samples */
-
 struct filter filter;
 
 static const struct opt each_filter[] = {
@@ -155,8 +153,6 @@ int offcpu_check(struct err *err)
 	return 0;
 }
 
-/* ---- names */
-
 struct name_opts chosen_names;
 
 const struct opt full_names_opts[] = {
@@ -234,8 +230,6 @@ int diff_opts_check(bool diff, struct err *err)
 	return diff_limit_read(&diff_limit, err);
 }
 
-/* ---- how rows are written */
-
 static const char *const names[] = { "table",	 "lines", "csv", "json",
 				     "markdown", "sql",	  NULL };
 
@@ -275,8 +269,6 @@ const struct output *output_chosen(void)
 	return output_find(spreadsheet && output_is_csv(name) ? "spreadsheet"
 							      : name);
 }
-
-/* ---- captures, databases and servers */
 
 static struct open_ask asked = { .load.name.fetch_seconds = 60,
 				 .server.timeout = 300 };
@@ -503,8 +495,6 @@ struct open_ask open_chosen(void)
 	return ask;
 }
 
-/* ---- rows of a fleet */
-
 #define NS_PER_S 1000000000
 
 static struct opt_list labels;
@@ -555,11 +545,9 @@ int fleet_opts_read(struct fleet_ask *out, struct err *err)
 	return 0;
 }
 
-/* ---- options that report and its like share */
-
 #define LIMIT 40
 #define LIMIT_MIN 10
-#define AROUND 11 /* lines above and below the table on a screen */
+#define AROUND 11 /* lines of a screen besides the rows of a table */
 
 static bool inline_rows, inlined = true;
 

@@ -1,5 +1,5 @@
-/* option_groups.h - the groups of options that several commands take, and what
- * was given of each. Commands hand it on as arguments. */
+/* option_groups.h - the groups of options that several commands take, and the
+ * values that were given. Commands pass these on as arguments. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,18 +21,18 @@ struct report_opts;
 extern struct filter filter;
 /* --time -C --pid --tid --comm --cgroup --event: for OPT_GROUP */
 extern const struct opt filter_opts[];
-/* --filter, of commands that read samples by stacks_load() */
+/* --filter, for commands that read samples by stacks_load() */
 extern const struct opt filter_expr_opts[];
 
-/* --by, for OPT_GROUP; returns whether it was given, and whether each sample
- * weighs 1: --by samples. */
+/* --by, for OPT_GROUP. by_given() returns whether it was given, by_samples()
+ * whether each sample weighs 1, by_wall() whether --by wall was given. */
 extern const struct opt by_opts[];
-extern const struct opt by_wall_opts[]; /* and wall */
+extern const struct opt by_wall_opts[]; /* the same, with wall */
 bool by_given(void);
 bool by_samples(void);
 bool by_wall(void);
 
-/* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
+/* --off-cpu, and --wall --state: for OPT_GROUP; --state is in filter.state */
 struct offcpu_opts {
 	bool on;
 	bool wall; /* waits with samples, see analyze/waits/wall.h */
@@ -44,11 +44,11 @@ extern const struct opt offcpu_opt_table[], wall_opt_table[];
 int offcpu_check(struct err *err);
 
 /* --wall-clock */
-extern bool wall_clock_given; /* is it asked for? */
+extern bool wall_clock_given; /* was it given? */
 extern const struct opt wall_clock_opts[];
-/* Stores in *wall where *offset is, which is added to times that are shown;
- * NULL: nothing is. Returns 0, or -1 and *err: the database does not say the
- * time of the day. */
+/* With --wall-clock, sets *wall to offset, and *offset to the ns that are added
+ * to printed times; else *wall to NULL. Returns 0, or -1 and *err if the
+ * database does not know the time of the day. */
 int wall_clock_take(struct store *db, const char *path, int64_t *offset,
 		    const int64_t **wall, struct err *err);
 
@@ -61,19 +61,19 @@ extern struct name_opts chosen_names;
 extern const struct opt full_names_opts[], library_opts[], suffix_opts[],
 	interpreter_opts[];
 
-/* --source-dir, and what was given. */
+/* --source-dir, and its values. */
 extern struct opt_list source_dirs;
 extern const struct opt source_opts[];
 
 /* --match; --fail-above --function: for OPT_GROUP */
 extern const struct opt matching_opts[], diff_limit_opts[];
-/* What was given of --fail-above --function. */
+/* The values of --fail-above --function. */
 extern struct diff_limit diff_limit;
 
-/* Returns what --match says, and --full-names. */
+/* Returns the values of --match and --full-names, borrowed. */
 struct match_opts match_opts(void);
 /* Checks that --match and --fail-above are given with a comparison only, and
- * reads the latter. Returns 0, or -1 and *err. */
+ * parses the latter. Returns 0, or -1 and *err. */
 int diff_opts_check(bool diff, struct err *err);
 
 /* ---- how rows are written */
@@ -84,7 +84,7 @@ extern const struct opt output_opts[];
 bool output_is_set(void);
 /* Returns -1 and *err if the user chose two. */
 int output_check(struct err *err);
-/* Returns the output that the user chose, else the first. */
+/* Returns the output that the user chose, else that for a table. */
 const struct output *output_chosen(void);
 
 /* ---- captures, databases and servers */
@@ -104,34 +104,35 @@ extern const struct opt database_set_opts[];
 extern const struct opt ingest_opts[];
 /* --password-file, --ca-file, --timeout */
 extern const struct opt clickhouse_opts[];
-/* --where, and how to reach a server: for commands that may be given one. */
+/* --where, and how to reach a server: for commands that can read one. */
 extern const struct opt server_opts[];
 
-/* Returns what was given of all of them, which lives until the program ends. */
+/* Returns the values of all these options, valid until the program ends. */
 struct open_ask open_chosen(void);
 
 /* ---- rows of a fleet */
 
 /* --label and --weighted: for OPT_GROUP(). */
 extern const struct opt fleet_opts[];
-/* Stores what they and the filter ask for. Returns 0, or -1 and *err if one is
- * malformed. */
+/* Sets *out by these options and the filter. Returns 0, or -1 and *err if one
+ * is malformed. */
 int fleet_opts_read(struct fleet_ask *out, struct err *err);
 
 /* ---- options that report and its like share. */
 
-/* How functions are named, and whether those that were inlined have rows. */
+/* How functions are named, and whether inlined functions have rows. */
 extern const struct opt report_names_opts[];
 
-/* Stores the keys that --sort names (NULL: sym,dso), and its field. Returns 0,
- * or -1 and *err. */
+/* Sets o->keys to those that --sort names (NULL: sym,dso), and o->field.
+ * Returns 0, or -1 and *err. */
 int report_take_keys(struct report_opts *o, const char *sort, struct err *err);
-/* Returns how many rows --limit asks for; NUMBER_UNSET: a table on a terminal
- * fills one screen. */
+/* Returns the most rows by --limit; NUMBER_UNSET: a table on a terminal fills
+ * one screen. */
 size_t report_limit(long limit, const char *format);
-/* Returns what the groups of a server have to tell apart for these keys. */
+/* Returns the bits of enum server_detail by which a server must group
+ * samples. */
 unsigned int report_detail(unsigned int keys);
-/* Stores what --inline, --no-inline and --fold-library ask for. Returns 0, or
- * -1 and *err if they exclude each other. */
+/* Sets o->inlined and KEY_INLINED by --inline, --no-inline and --fold-library.
+ * Returns 0, or -1 and *err if they exclude each other. */
 int report_take_inlined(struct report_opts *o, struct err *err);
-bool report_inline_chosen(void);
+bool report_inline_chosen(void); /* is --inline given? */

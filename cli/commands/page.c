@@ -1,5 +1,5 @@
-/* page.c - the command 'page': one page of one recording, or of what
- * changed since another. */
+/* page.c - the command that writes one page of a recording, or of what changed
+ * since another one. */
 #include <unistd.h>
 
 #include "cli/args/command.h"
@@ -44,7 +44,8 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Writes the page of an open recording, or nothing if there is none. */
+/* Writes the page of db, and closes db. Returns 0, or -1 and *err; if db is
+ * NULL, who opened it has set *err. */
 static int page_write(const struct open_ask *ask, struct store *db,
 		      const char *path, const struct report_opts *o,
 		      const struct diff_model *changes,
@@ -72,8 +73,8 @@ static int page_write(const struct open_ask *ask, struct store *db,
 	return rc;
 }
 
-/* Writes the page of the second recording, with what changed since the
- * first. */
+/* Writes the page of the second recording, with what changed since the first.
+ * Returns an enum status, or -1 and *err. */
 static int page_compare(const struct open_ask *ask, const struct sides *s,
 			const struct report_opts *o, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* path.c - the command that says why a thread took so long. */
+/* path.c - the command that shows why a thread took so long. */
 
 #include "analyze/samples/filter.h"
 #include "cli/args/command.h"
@@ -64,6 +64,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
+/* Sets o->from and o->to by --time. Returns 0, or -1 and *err. */
 static int path_take_time(struct path_ask *o, struct store *db, struct err *err)
 {
 	const struct filter day = { .time = time_text };
@@ -108,7 +109,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.waits = waits,
 		.tree = tree,
 		.blame = blame != NULL,
-		/* who names one thread has chosen; threads of one name may be
+		/* with --tid the user has chosen; threads of one name may be
 		 * those of a server, most of them without work */
 		.idle = idle || tid != NUMBER_UNSET,
 		.ask.proved = proved,

@@ -52,8 +52,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* ---- what was done */
-
+/* Prints the summary of a push, which took so many seconds. */
 static void push_tell(const char *name, const struct push_counts *c,
 		      double seconds)
 {
@@ -85,9 +84,7 @@ static void push_tell(const char *name, const struct push_counts *c,
 	say(", %s before they were packed\n", HUMAN_BYTES(c->plain));
 }
 
-/* ---- the command */
-
-/* Returns a status, or -1 and *err. */
+/* Pushes all inputs. Returns an enum status, or -1 and *err. */
 static int push_inputs(struct push_server *s, int argc, char **argv,
 		       struct err *err)
 {
@@ -150,6 +147,7 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	return counts.other ? STATUS_FAILED : in.status;
 }
 
+/* Makes tables and pushes, as wanted. Returns a status, or -1 and *err. */
 static int push_to(struct push_server *s, int argc, char **argv,
 		   struct err *err)
 {

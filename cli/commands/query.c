@@ -21,11 +21,9 @@
 #include "stitch/text/json.h"
 #include "schema/db/queries.h"
 
-/* ---- where */
-
 #define SHOWN_MAX 512 /* bytes of the statement that are shown */
 
-/* Shows the line with the error; a long line from shortly before the error. */
+/* Shows the line with the error and a mark below it; a long line in part. */
 static void show_place(const char *sql, size_t at)
 {
 	size_t start = at;
@@ -61,8 +59,6 @@ static void show_place(const char *sql, size_t at)
 		term_on(stderr, STYLE_RED), term_off(stderr));
 }
 
-/* ---- what was meant */
-
 struct missing {
 	const char *message; /* SQLite's message before the name */
 	const char *query;
@@ -81,8 +77,8 @@ struct near_names {
 	struct arena text;
 };
 
-/* Finds the missing name in err's message. Returns its index in kinds[], or -1
- * if the message is about something else. */
+/* Copies the missing name from err's message. Returns its index in kinds[], or
+ * -1 if the message is about something else. */
 static int missing_name(const struct err *err, char *word, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -100,9 +96,9 @@ static int missing_name(const struct err *err, char *word, size_t size)
 	return -1;
 }
 
-/* To be called right after SQLite refused the statement. Shows the line with
- * the error on stderr with a mark below it. If a name was not found, adds the
- * nearest one to the message. */
+/* Shows the place of an error on stderr and, if a name was not found, adds the
+ * nearest one to the message. Call it right after SQLite refused the
+ * statement. */
 static void query_error(struct store *db, const char *sql, struct err *err)
 {
 	struct near_names n = { .near = { 0 } };
@@ -124,8 +120,8 @@ static void query_error(struct store *db, const char *sql, struct err *err)
 	struct err old = *err;
 
 	n.near.typed = word;
-	/* Names of the tables that the statement uses come first. The
-	 * queries near_* have the same columns. */
+	/* Names of the tables that the statement uses come first. All near_*
+	 * queries have the same columns. */
 	struct value bind = { .kind = VALUE_TEXT, .text = sql };
 	struct rows *r =
 		rows_open(db, store_sql(kinds[kind].query), &bind, 1, NULL);
@@ -148,7 +144,7 @@ static void query_error(struct store *db, const char *sql, struct err *err)
 							  NEAR_TABLES_HOLDER));
 	}
 	rows_close(r);
-	/* the right name for another table is no near miss */
+	/* the same name, of another table, is no near miss */
 	if (n.near.best && *n.holder && !strcmp(n.near.best, word))
 		err_set(err, old.code, "%s; '%s' is a column of %s", old.msg,
 			word, n.holder);
@@ -193,7 +189,7 @@ struct schema_thing {
 	struct comment about;
 	struct schema_column column[COLUMNS];
 	size_t n;
-	/* while it is read: the first column of the line, and what is said of
+	/* while it is read: the first column of the line, and the comment on
 	 * the columns below */
 	size_t line_first;
 	struct comment below;
@@ -223,6 +219,7 @@ static const char *take_name(const char *s, char *out, size_t size)
 	return s;
 }
 
+/* Adds the column whose text begins at s. Returns the end of what it took. */
 static const char *begin_column(struct schema_thing *t, const char *s)
 {
 	struct schema_column *c = &t->column[t->n];
@@ -240,8 +237,8 @@ static const char *begin_column(struct schema_thing *t, const char *s)
 	return end;
 }
 
-/* Takes the comment of a line, which has so many tabs in front. Returns its
- * end. */
+/* Adds the comment of a line, with so many tabs in front, to what it is about.
+ * Returns its end. */
 static const char *take_comment(struct schema_thing *t, const char *s,
 				size_t tabs, bool behind_columns)
 {
@@ -256,8 +253,7 @@ static const char *take_comment(struct schema_thing *t, const char *s,
 	return text + len;
 }
 
-/* Reads the thing whose text begins at s: up to its semicolon, and of a view
- * only what stands before the query. */
+/* Reads a table or view from s: up to its semicolon, or to a view's query. */
 static void take_thing(struct schema_thing *t, const char *s)
 {
 	bool ended = false; /* all columns were read: a comment may follow */
@@ -315,7 +311,7 @@ static void print_thing(const struct schema_thing *t)
 	putchar('\n');
 }
 
-/* file: one of schema/sql. */
+/* Prints the tables or views of a file of schema/sql; j NULL: as text. */
 static void each_thing(const char *file, const char *kind, struct json *j)
 {
 	static struct schema_thing t; /* too large for a stack */
@@ -353,10 +349,8 @@ static void each_thing(const char *file, const char *kind, struct json *j)
 	}
 }
 
-/* ---- the command */
-
 #define SQL_MAX (1 << 20)
-/* Of the longest name of a view to begin with. */
+/* Cells of the longest name in the list of views to begin with. */
 #define FIRST_CELLS 16
 
 static const char *file;
@@ -404,10 +398,10 @@ struct query_args {
 	int n_db; /* number of words that name databases */
 	const char *sql;
 	bool listing; /* of names, in place of a statement */
-	bool first;   /* only of the views to begin with */
+	bool first;   /* only the views to begin with */
 };
 
-/* The schema is the same for every database, so none is read. */
+/* Prints the schema. No database is read: it is the same for all. */
 static int query_print_schema(int argc, struct err *err)
 {
 	bool json = output_is_set() && !strcmp(output_chosen()->name, "json");
@@ -485,8 +479,8 @@ static int query_run(int argc, char **argv, struct err *err)
 	if (!intervals)
 		;
 	else if (w.listing && !output_is_set()) {
-		/* Prints names in bold with their columns, wrapped to the
-		 * screen. pad: cells that each name takes at least. */
+		/* Print names in bold with their columns, wrapped to the
+		 * screen. pad: cells that each name has at least. */
 		size_t pad = w.first ? FIRST_CELLS : 0;
 		int width = term_is_terminal(stdout) ? term_columns(stdout)
 						     : INT_MAX;

@@ -41,27 +41,26 @@
 #include "stitch/files/path.h"
 #include "stitch/text/json.h"
 
-/* ---- what recording a program costs and tells, by running it in each way that
- * is possible, in turn.
+/* ---- record --cost: how a program runs and is recorded in each possible way.
  *
- * How long a program took is what the clock says between its exec and its end:
- * without perf that of this process, else that of the records of both. So what
- * perf does before and after it is not in it. Turns are in the outer loop, so
- * that a machine that becomes slower meanwhile is so for all. */
+ * The time of a program is what the clock shows between its exec and its end:
+ * without perf that of this process, else that of the records of both. So it is
+ * without what perf does before and after. Turns are in the outer loop, so that
+ * a machine that becomes slower meanwhile is so for all ways. */
 
-/* What is asked for. */
+/* The options of --cost. */
 struct cost_opts {
-	bool dry_run; /* only say what would run */
+	bool dry_run; /* only print what would run */
 	bool json;
 };
 
 #define TURNS 5
-#define SHORT_NS 1000000000 /* shorter programs are said to be short */
+#define SHORT_NS 1000000000 /* shorter programs are reported as short */
 #define SAID 4096
-/* As whole as the best way is one that lacks so much at most. */
+/* A way is as whole as the best one if it lacks no larger share. */
 #define AS_WHOLE 0.01
 
-/* A way to record, and what all turns said about it. */
+/* A way to record, and the results of all turns. */
 struct cost_way {
 	const char *name;
 	struct plan_wants want;
@@ -69,11 +68,11 @@ struct cost_way {
 	int64_t ns[TURNS];
 	uint64_t bytes, events, lost;
 	int64_t whole, all;
-	double slower, low, high; /* of the time without perf; NaN: not known */
+	double slower, low, high; /* added time / time; NaN: unknown */
 };
 
-/* Records once, and adds what that said. turn -1: only for the size of dumps.
- */
+/* Records once, and adds the results to *w; turn -1: only to learn the size of
+ * dumps. Returns 0, or -1 and *err. */
 static int cost_record(struct cost_way *w, int turn, struct err *err)
 {
 	char output[SAID] = "", *save;
@@ -133,15 +132,15 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 	return rc;
 }
 
-/* Makes the command line of a way. Returns 1; 0 if this kernel or perf has it
- * not; -1 and *err. */
+/* Makes the command line of a way. Returns 1; 0 if this kernel or perf does not
+ * have it; -1 and *err. */
 static int cost_plan(struct cost_way *w, bool dry_run, struct err *err)
 {
 	struct last_recording last = { .cut = !dry_run };
 	const char *graph = w->want.graph;
 	int rc = plan_make(&w->plan, err);
 
-	/* as large as the stacks of the program are, which only it shows */
+	/* dumps are as large as the program's stacks, which only it shows */
 	while (!rc && w->plan.dump && last.cut) {
 		rc = cost_record(w, -1, err) ||
 		     last_recording_read(w->want.out, NULL, false, &last, err);
@@ -157,8 +156,8 @@ static int cost_plan(struct cost_way *w, bool dry_run, struct err *err)
 	return rc ? -1 : !graph || !strcmp(graph, w->plan.graph);
 }
 
-/* Compares times with those without perf, as 'diff' does those of several runs
- * of both sides. */
+/* Compares times with those without perf, as 'diff' compares several runs of
+ * both sides. */
 static void cost_judge(struct cost_way *w, const int64_t bare[TURNS])
 {
 	static const char *const key[TIMINGS_KEYS] = { "program", "" };
@@ -184,8 +183,8 @@ static void cost_judge(struct cost_way *w, const int64_t bare[TURNS])
 	w->high = c->high - 1;
 }
 
-/* Returns the command line with the file that a recording of its own is for, to
- * be freed. */
+/* Makes the command line of a way record to out. Returns its text, to be
+ * freed. */
 static char *cost_command(const struct cost_way *w, const char *out)
 {
 	for (size_t i = 0; w->plan.argv[i]; i++)
@@ -200,7 +199,7 @@ static double cost_whole(const struct cost_way *w)
 }
 
 /* Returns the way that costs least of those whose stacks are about as whole as
- * the best one's. Waits answer another question. */
+ * the best one's. A recording of waits has another purpose. */
 static const struct cost_way *cost_take(const struct cost_way *way, size_t n)
 {
 	const struct cost_way *take = NULL;
@@ -217,6 +216,7 @@ static const struct cost_way *cost_take(const struct cost_way *way, size_t n)
 	return take;
 }
 
+/* Prints the table, and which way to take. */
 static void cost_print(const struct cost_way *way, size_t n,
 		       const int64_t bare[TURNS], const char *out, bool as_json)
 {
@@ -337,8 +337,9 @@ static int cost_measure(const struct plan_wants *want,
 		say("the program runs %zu times; nothing that it prints is "
 		    "shown\n",
 		    (n + 1) * TURNS);
-	/* Each is as often the first of a turn, and begins when what the one
-	 * before it has left to write, as 16 MB/s of dumps, is on the disk. */
+	/* Each way is as often the first of a turn as others, and begins when
+	 * the output of the one before, such as 16 MB/s of dumps, is on
+	 * disk. */
 	for (size_t run = 0; !rc && !o->dry_run && run < (n + 1) * TURNS;
 	     run++) {
 		const int turn = (int)(run / (n + 1));
@@ -371,7 +372,7 @@ static int cost_measure(const struct plan_wants *want,
 #define KEPT ((size_t)1 << 20)
 #define START_MS 2
 #define LOOK_MS 20
-#define LOOKS 4 /* rings hold a second, a busy one */
+#define LOOKS 4 /* looks per read of the rings, which hold a busy second */
 #define READ_MS 1000
 
 static struct plan_wants want = { .rate = 997 };
@@ -421,8 +422,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* ---- arguments */
-
+/* Checks the options, and sets want by them. Returns 0, or -1 and *err. */
 static int record_take(int argc, char **argv, struct err *err)
 {
 	int64_t ns = 0;
@@ -467,7 +467,7 @@ static int record_take(int argc, char **argv, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		if (wrong[i].is)
 			return err_set(err, ERR_USAGE, "%s", wrong[i].what);
-	/* a capture may go, of which perf keeps the last one */
+	/* a capture may be replaced: perf keeps the last one */
 	if (!dry_run && !stat(want.out, &st) && S_ISREG(st.st_mode) &&
 	    !formats_is_capture(want.out) &&
 	    out_may_replace(want.out, false, err))
@@ -480,9 +480,7 @@ static int record_take(int argc, char **argv, struct err *err)
 	return 0;
 }
 
-/* ---- what is said before */
-
-/* A name may have ":u" in it, too: probe:update. */
+/* Returns whether an event ends in ":u"; "probe:update" only contains it. */
 static bool record_is_user(const char *event)
 {
 	const char *modifier = strrchr(event, ':');
@@ -490,6 +488,7 @@ static bool record_is_user(const char *event)
 	return modifier && !strcmp(modifier, ":u");
 }
 
+/* Prints perf's command line, why, and which names will be missing. */
 static void record_say(const struct plan *p)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -550,12 +549,10 @@ static void record_say(const struct plan *p)
 			 p->env, r->value);
 }
 
-/* ---- the run */
-
 static volatile sig_atomic_t record_perf, record_asked;
 
-/* A terminal sends Ctrl-C to perf, too: a second SIGINT changes nothing there.
- * perf writes what it has and ends. */
+/* Passes a signal to perf, which writes what it has and ends. A terminal sends
+ * Ctrl-C to perf, too: a second SIGINT changes nothing there. */
 static void record_on_signal(int sig)
 {
 	int saved = errno;
@@ -566,8 +563,8 @@ static void record_on_signal(int sig)
 	errno = saved;
 }
 
-/* Begins to record calls: of the program that comes by exec, or of the threads
- * of a process; of all, if there is neither. */
+/* Begins to record calls: of the program that this process becomes, or of the
+ * threads of a process; of all, if there is neither. */
 static void record_follow(struct rings *rings)
 {
 	char path[64];
@@ -586,8 +583,8 @@ static void record_follow(struct rings *rings)
 	rings_begin(rings);
 }
 
-/* Returns whether perf handles SIGTERM: before, that ends it without a capture.
- */
+/* Returns whether perf handles SIGTERM yet: else that ends it without a
+ * capture. */
 static bool record_perf_may_end(void)
 {
 	unsigned long long caught = 0;
@@ -605,9 +602,8 @@ static bool record_perf_may_end(void)
 	return caught >> (SIGTERM - 1) & 1;
 }
 
-/* Returns whether the program of perf runs, its only child, which has its
- * command line until the exec. Without CONFIG_PROC_CHILDREN it is taken to run.
- */
+/* Returns whether perf's only child runs the program: until its exec, it has
+ * perf's command line. True without CONFIG_PROC_CHILDREN. */
 static bool record_program_runs(void)
 {
 	char name[64], line[2][1024];
@@ -629,24 +625,24 @@ static bool record_program_runs(void)
 	return !n[0] || n[0] != n[1] || memcmp(line[0], line[1], n[0]) != 0;
 }
 
-/* Returns the status of the program, which perf passes on as a shell would. A
- * process or all CPUs have none, and Ctrl-C is how their recording ends. */
+/* Runs perf. Returns the status of the program, which perf passes on as a shell
+ * would; 0 if Ctrl-C ended a recording of a process or of all CPUs. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    struct cgroups *cgroups)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	pid_t self = getpid();
 
-	/* what is ignored under nohup is ignored by perf as well */
+	/* signals that nohup ignores stay ignored, by perf as well */
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		if (signal(signals[i], record_on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	fflush(NULL);
-	/* Before its program perf lists for up to some seconds what processes
-	 * have mapped, and of those that start and end meanwhile nothing tells
-	 * the mappings: ftrace begins when perf wakes what is to become the
-	 * program, to which perf gives this name. With a perf that does not,
-	 * it begins milliseconds later. */
+	/* Before the program, perf lists for up to some seconds what processes
+	 * have mapped; the mappings of processes that start and end meanwhile
+	 * are in no record. So ftrace begins when perf wakes the process that
+	 * is to become the program, to which perf gives this name. With a perf
+	 * that does not, ftrace begins milliseconds later. */
 	bool waits = rings && !calls && (want.n_program || want.seconds > 0);
 	const char *note = want.pid || !want.n_program
 				   ? want.seconds > 0 ? "" : "; Ctrl-C ends it"
@@ -660,11 +656,10 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		say("recording%s\n", note);
 	record_perf = fork();
 	if (!record_perf) {
-		/* If this command is killed perf writes what it has and ends:
-		 * it would record all CPUs until the disk is full. */
+		/* If this command is killed, perf writes what it has and ends:
+		 * else it would record all CPUs until the disk is full. */
 		child_end_with(self, SIGTERM);
-		/* main() ignores these, and what is recorded would inherit it
-		 */
+		/* main() ignores these, and the program would inherit that */
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
 		if (want.runtime && p->env)
@@ -676,8 +671,8 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	}
 	if (record_asked && record_perf > 0)
 		kill((pid_t)record_perf, record_asked);
-	/* Waits for perf, and copies meanwhile what ftrace has, and what may
-	 * keep threads from the CPU. */
+	/* Wait for perf, and copy meanwhile what ftrace has recorded, and what
+	 * may keep threads from the CPU (cgroups.h). */
 	struct pollfd ends[] = { { .fd = -1, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
 	siginfo_t info = { .si_pid = 0 };
@@ -686,7 +681,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	if ((cgroups || rings) && record_perf > 0)
 		ends[0].fd =
 			(int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
-	/* the process of -p: perf, which records all, does not end with it */
+	/* perf records all CPUs, so it does not end with the process of -p */
 	if ((cgroups || rings) && want.pid) {
 		ends[1].fd = (int)syscall(SYS_pidfd_open, (pid_t)want.pid, 0);
 		if (ends[1].fd < 0 && errno == ESRCH)
@@ -738,7 +733,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 								     : status;
 }
 
-/* Leaves *pid as it is where the records do not tell it. */
+/* Sets *pid to the recorded program, unless the records do not show it. */
 static int record_find_program(struct store *db, int64_t *pid, struct err *err)
 {
 	struct rows *r = rows_of(db, "path_program", err);
@@ -748,8 +743,8 @@ static int record_find_program(struct store *db, int64_t *pid, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Shows what 'path' says about each switch and wake-up, if there are any; else
- * the first screen of the capture. */
+/* With --waits, shows what 'path' prints; else the capture's first screen.
+ * Returns an enum status, or -1 and *err. */
 static int record_show(int n, char **shown, struct err *err)
 {
 	char db[PATH_MAX];
@@ -763,7 +758,7 @@ static int record_show(int n, char **shown, struct err *err)
 	struct store *s = capture_db_open(&(struct open_ask){ 0 }, n, shown,
 					  false, db, &status, err);
 	while (!s && n > 1 && err->code != ERR_STOPPED) {
-		/* a perf that has no clock but its own: without quotas, and
+		/* perf has no clock but its own: read it without quotas, then
 		 * without ftrace */
 		say("%s\n", err->msg);
 		shown[--n] = NULL;
@@ -781,7 +776,7 @@ static int record_show(int n, char **shown, struct err *err)
 	if (rc < 0)
 		return cmd_default.run(n, shown, err);
 	char *word OWNED = safe_text_word(pid > 0 ? db : want.out);
-	/* perf records all CPUs, and so does what the first screen counts */
+	/* perf recorded all CPUs, and the first screen counts all of them */
 	if (pid > 0)
 		say("'backstitch report --pid %lld %s' has the hot functions "
 		    "of this process, 'backstitch report %s' those of the "
@@ -792,6 +787,7 @@ static int record_show(int n, char **shown, struct err *err)
 	return status ? status : rc;
 }
 
+/* Records, and shows the capture. Returns a status, or -1 and *err. */
 static int record_and_show(const struct plan *p, struct err *err)
 {
 	const char *out = want.out;
@@ -831,14 +827,14 @@ static int record_and_show(const struct plan *p, struct err *err)
 		return err_set(err, ERR_IO,
 			       "%s: %s wrote no capture; its reason is above",
 			       out, p->argv[0]);
-	/* a file or pipe after stdout is for what the program prints */
+	/* a stdout that is no terminal is for what the program prints */
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
 	rc = record_show(1 + want.waits + want.ftrace, shown, err);
 	if (rc < 0)
 		return rc;
-	/* the screen has said what was lost or cut, and what perf could do */
+	/* the screen has shown what was lost or cut, and what perf could do */
 	input_database_name(out, db, sizeof(db));
 	if (!last_recording_read(db, NULL, false, &last, err) &&
 	    (last.cut || last.lost))
@@ -848,7 +844,8 @@ static int record_and_show(const struct plan *p, struct err *err)
 	return status ? status : rc;
 }
 
-/* Records calls of the kernel's functions, and shows them. */
+/* Records calls of the kernel's functions, and shows them. Returns a status, or
+ * -1 and *err. */
 static int record_calls(struct plan *p, struct err *err)
 {
 	char *shown[] = { (char *)want.out, NULL };
@@ -885,8 +882,8 @@ static int record_calls(struct plan *p, struct err *err)
 	return rc < 0 ? rc : status ? status : rc;
 }
 
-/* Keeps what was recorded to choose the size of dumps, as a process has ended
- * meanwhile, and shows it. */
+/* Shows what was recorded to choose the size of dumps, and keeps it as the
+ * capture, as the process has ended meanwhile. */
 static int record_keep(const struct plan *p, struct err *err)
 {
 	char *shown[] = { (char *)want.out, NULL };
@@ -922,7 +919,7 @@ static int record_run(int argc, char **argv, struct err *err)
 			     "(Debian), linux-tools-generic (Ubuntu) or perf");
 	if (!rc && argc)
 		rc = code_of_program(argv[0], &p.code, err);
-	/* the status of a shell, which ends this, too */
+	/* rc is the status with which a shell, and this program, ends */
 	if (rc > 0)
 		say("%s\n", err->msg);
 	if (!rc && want.pid)

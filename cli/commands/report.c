@@ -71,10 +71,9 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Checks the values that not every option goes with. */
+/* Checks options that exclude each other. Returns 0, or -1 and *err. */
 static int report_check(const char *format, struct err *err)
 {
-	/* Checks options that cannot be given together. */
 	bool times = offcpu_opts.on || offcpu_opts.wall;
 
 	if (callers && callees)
@@ -121,7 +120,7 @@ static int report_check(const char *format, struct err *err)
 			       "--depth is a number of levels, for -g or -G");
 	if (offcpu_check(err))
 		return -1;
-	/* Checks the format, which not every table has. */
+	/* Check the format, which not every table has. */
 	if (output_check(err))
 		return -1;
 	if ((graph || inverted) && strcmp(format, "table") != 0 &&
@@ -138,8 +137,8 @@ static int report_check(const char *format, struct err *err)
 	return 0;
 }
 
-/* Says what was meant where a file took the place of the function, so that
- * nothing is left to be read, or the newest database of the folder was. Returns
+/* Sets *err to what was meant if a file took the place of the function, so that
+ * no file or the newest database of the folder was left to be read. Returns
  * -1. */
 static int report_tell_functions(int argc, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* sched.c - the command 'sched': what each thread did. */
+/* sched.c - the command that prints what each thread did. */
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
 #include "cli/open/input.h"

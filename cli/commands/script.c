@@ -44,6 +44,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
+/* Prints samples, and losses between them. Returns 0, or -1 and *err. */
 static int script_print_rows(struct script *s, struct events *ev,
 			     struct script_losses *l, struct err *err)
 {
@@ -100,7 +101,7 @@ static int script_run(int argc, char **argv, struct err *err)
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
-	/* texts are made of payloads: nothing would read the columns */
+	/* texts are made of payloads: the columns would not be read */
 	ask.load.fields = "";
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)

@@ -60,8 +60,8 @@ static void symbolize_put_word(FILE *f, const char *option, const char *text)
 		fprintf(f, "%s %s", option, word);
 }
 
-/* A stack dump is not stored: what its stack leads to after a file that was
- * not there, only its capture tells. Prints what reads that again. */
+/* If stacks end where a file was missing, prints the command that reads their
+ * captures again: a database has no stack dumps. Returns 0, or -1 and *err. */
 static int symbolize_say_cut(const struct name_ask *names, const char *path,
 			     struct store *db, struct err *err)
 {
@@ -88,8 +88,7 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 	return rows_end(r, err);
 }
 
-/* ---- names for a server */
-
+/* Sends the names of db to a server, and sets *sent to how many. */
 static int symbolize_push(const struct open_ask *ask, struct store *db,
 			  const char *url, uint64_t *sent, struct err *err)
 {
@@ -112,6 +111,7 @@ static int symbolize_push(const struct open_ask *ask, struct store *db,
 	return rc;
 }
 
+/* Names the code in a server. Returns an enum status, or -1 and *err. */
 static int symbolize_server(const struct open_ask *ask, const char *url,
 			    struct err *err)
 {
@@ -194,7 +194,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	struct maker *mk = maker_open(path, path, err);
 	if (!mk)
 		return -1;
-	/* only maker_free() takes back what was changed */
+	/* only maker_free() undoes the changes */
 	signals_patiently(true);
 	store_on_stop(maker_read(mk, err), stop_requested);
 	int ret = symbolize_count_named(maker_read(mk, err), &was, err);
@@ -216,7 +216,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 
 		lock_names_free(l);
 	}
-	/* a statement that was ended may have looked like one without rows */
+	/* an interrupted statement may have looked like one without rows */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)

@@ -26,7 +26,8 @@ static const struct opt opts[] = { OPT_STRING(0, "live", "DIR", &live,
 				   OPT_GROUP(ingest_opts),
 				   { .kind = OPT_END } };
 
-/* Several databases are read as one. */
+/* Opens a database, or several as one, and sets out to its path. Returns NULL
+ * and *err on failure. */
 static struct store *view_database(const struct open_ask *ask, const char *path,
 				   char *out, int *status, struct err *err)
 {
@@ -39,13 +40,14 @@ static struct store *view_database(const struct open_ask *ask, const char *path,
 		snprintf(out, PATH_MAX, "%s", path);
 		db = database_open(ask, path, status, err);
 	}
-	/* the commands that are run read the capture then */
+	/* without a database, the commands that are run read the capture */
 	if (db && !*out)
 		snprintf(out, PATH_MAX, "%s", path);
 	return db;
 }
 
-/* Shows a comparison above the screens of its second side. */
+/* Shows a comparison above the screens of its second side. Returns a status, or
+ * -1 and *err. */
 static int view_comparison(const struct open_ask *ask, int argc, char **argv,
 			   struct view_what *what, struct err *err)
 {
@@ -62,7 +64,7 @@ static int view_comparison(const struct open_ask *ask, int argc, char **argv,
 			       "view compares fewer than %d recordings; ask "
 			       "'backstitch diff'",
 			       VIEW_SIDES - 1);
-	/* two names are no patterns */
+	/* two recordings need no "--" */
 	between = s.side[0].n + s.side[1].n > 2 ? s.side[0].n : 0;
 	for (int i = 0; i < 2; i++) {
 		for (size_t k = 0; k < s.side[i].n; k++, n++) {

@@ -491,6 +491,7 @@ static int server_put_stacks(struct server_codes *c, struct err *err)
 	return rc;
 }
 
+/* Writes the recorded stacks, and how many of their frames are no callers. */
 static int server_put_chains(struct server_codes *c, struct err *err)
 {
 	const struct server *s = c->s;
@@ -543,6 +544,7 @@ static int server_take_place(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
+/* Fetches the places without a name. Returns 0, or -1 and *err. */
 static int server_code_places(struct server_codes *c, struct err *err)
 {
 	struct clickhouse_ask ask = {
