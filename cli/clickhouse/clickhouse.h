@@ -129,7 +129,7 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 struct clickhouse_done {
 	void *arg;
 	int rc;	       /* 0, or -1 and *err */
-	bool may_pass; /* as of a connection */
+	bool may_pass; /* as in struct clickhouse */
 };
 /* Continues the inserts, and waits up to `ms` for the end of one. Returns 1 and
  * *done if one has ended; 0 if none has, -1 and *err (ERR_STOPPED) after
@@ -144,8 +144,8 @@ void clickhouse_drop_inserts(struct clickhouse *c);
 void clickhouse_quote(FILE *f, const char *text);
 void clickhouse_quote_name(FILE *f, const char *name);
 
-/* ---- what the files of this room share: where a server is,
- * and what its refusals mean. */
+/* ---- what only the files of cli/clickhouse use: where a server is, and what
+ * its refusals mean. */
 
 /* A URL in its parts. */
 struct clickhouse_place {
@@ -159,14 +159,15 @@ struct clickhouse_place {
 /* Parses a URL. Returns 0, or -1 and *err (ERR_USAGE). */
 int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 			   struct err *err);
-/* Reads the password from a file, or, NULL, the environment: the caller frees
- * *out, which is NULL if there is none. Returns 0, or -1 and *err. */
+/* Reads the password from a file or, if path is NULL, from the environment. The
+ * caller frees *out, which is NULL if there is none. Returns 0, or -1 and
+ * *err. */
 int clickhouse_password(const char *path, char **out, struct err *err);
 
 /* A reply with a status other than 200. */
 struct clickhouse_refusal {
 	long status;	  /* of HTTP */
-	const char *text; /* its body, cut; ends with a 0 */
+	const char *text; /* its body, perhaps cut; ends with a 0 */
 };
 /* Sets *err to a message, *code to the exception's code (0: not known), and
  * *may_pass. Returns -1. */

@@ -51,7 +51,7 @@
 #define CURL_CALL_MEMBER(name) __typeof__(curl_##name) *name;
 static struct {
 	CURL_CALLS(CURL_CALL_MEMBER)
-} curl; /* set by curl_load() */
+} curl; /* set by shared_library_load() */
 #undef CURL_CALL_MEMBER
 
 #define CURL_CALL_NAME(call) "curl_" #call,
@@ -85,11 +85,12 @@ struct request {
 struct clickhouse_own {
 	struct clickhouse_place place;
 	char *password;	     /* may be NULL */
-	const char *ca_file; /* likewise; borrowed */
+	const char *ca_file; /* may be NULL; borrowed */
 	CURLM *multi;
 	struct request *inserts; /* under way */
-	struct request *ended;	 /* while another statement was run */
-	unsigned int version;	 /* 1816: 18.16 */
+	struct request
+		*ended; /* inserts that ended while another statement ran */
+	unsigned int version; /* 1816: 18.16 */
 };
 
 static long request_status(const struct request *q)
@@ -228,7 +229,7 @@ static struct request *request_new(struct clickhouse *c, const char *database,
 	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
 		c->own->place.tls ? "https" : "http", c->own->place.host,
 		c->own->place.port);
-	/* asynchronous inserts are the default from 26 on */
+	/* known from 21.11 on, and the default from 26 on */
 	if (c->own->version >= 2111)
 		fputs("&async_insert=0", f);
 	if (database)
@@ -452,7 +453,7 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 	snprintf(structure, sizeof(structure), "%s_structure",
 		 ask->extra ? ask->extra : "");
 	snprintf(form, sizeof(form), "%s_format", ask->extra ? ask->extra : "");
-	/* the version is asked before the database is made */
+	/* the version is asked for before the database is made */
 	struct request *q = request_new(c, c->own->version ? c->database : NULL,
 					s, ARRAY_SIZE(s));
 	q->rows = rowbinary_new(ask->types, ask->row, ask->arg);

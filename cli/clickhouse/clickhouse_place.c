@@ -150,7 +150,7 @@ int clickhouse_password(const char *path, char **out, struct err *err)
 		rc = clickhouse_password_of(path, buf, sizeof(buf), err);
 		given = buf;
 	}
-	/* it becomes a line of the request's head */
+	/* the password becomes a line of the request's head */
 	for (const char *s = given; !rc && s && *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 127)
 			rc = err_set(err, ERR_USAGE,

@@ -94,7 +94,7 @@ static void put_bound(const struct check *c, const char *sql, FILE *out)
 	}
 }
 
-/* Prints each statement that check asks, with the values of the filters. */
+/* Prints each statement that check runs, with the values of the filters. */
 static void check_print_sql(const struct check *c)
 {
 	for (const struct check_query *q = check_queries; q->name; q++) {

@@ -134,6 +134,7 @@ static void fish_option(void *arg, const struct opt *o)
 	putchar('\n');
 }
 
+/* Prints the script for a shell. Returns STATUS_OK, or -1 and *err. */
 static int completion_run(int argc, char **argv, struct err *err)
 {
 	const char *shell = argc ? argv[0] : "";

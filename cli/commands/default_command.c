@@ -132,7 +132,7 @@ static int look_open(struct store *db, const struct name_ask *names,
 struct event_rate {
 	int64_t type;
 	uint64_t n;
-	int64_t first, last; /* ns; first is INT64_MAX if none is timed */
+	int64_t first, last; /* ns; first is INT64_MAX if none has a time */
 };
 
 COMPARE_LARGEST_BY(event_rates_compare, struct event_rate, n, type);

@@ -253,7 +253,7 @@ static const struct help_line environment_lines[] = {
 	{ NULL, NULL }
 };
 
-/* Those of backstitch-view(1), in fewer words. */
+/* The keys of backstitch-view(1), in fewer words. */
 static const struct help_line key_lines[] = {
 	{ NULL, "In 'backstitch view':" },
 	{ "1 to 9", "functions, tree, flame graph, code, threads, "

@@ -109,7 +109,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 		argc--;
 		argv++;
 	}
-	/* a text of ftrace has the number of a call in its fields alone */
+	/* in ftrace text, only the fields have the number of a call */
 	ask.load.fields = "all";
 	o.kind = kind;
 	o.limit = report_limit(limit, o.format);

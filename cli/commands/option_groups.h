@@ -15,9 +15,7 @@
 
 struct report_opts;
 
-/* ---- which samples */
-
-/* What was given of them. */
+/* The values of filter_opts[], filter_expr_opts[] and --state. */
 extern struct filter filter;
 /* --time -C --pid --tid --comm --cgroup --event: for OPT_GROUP */
 extern const struct opt filter_opts[];
@@ -52,9 +50,7 @@ extern const struct opt wall_clock_opts[];
 int wall_clock_take(struct store *db, const char *path, int64_t *offset,
 		    const int64_t **wall, struct err *err);
 
-/* ---- names */
-
-/* What was given of them. */
+/* The values of the options in the four tables below. */
 extern struct name_opts chosen_names;
 /* --full-names; --fold-library --library; --fold-suffixes; --interpreter: for
  * OPT_GROUP */
@@ -76,18 +72,14 @@ struct match_opts match_opts(void);
  * parses the latter. Returns 0, or -1 and *err. */
 int diff_opts_check(bool diff, struct err *err);
 
-/* ---- how rows are written */
-
 /* --format --json --spreadsheet: for OPT_GROUP(). */
 extern const struct opt output_opts[];
 /* Returns whether the user chose an output. */
 bool output_is_set(void);
-/* Returns -1 and *err if the user chose two. */
+/* Returns 0, or -1 and *err if the user chose two. */
 int output_check(struct err *err);
 /* Returns the output that the user chose, else that for a table. */
 const struct output *output_chosen(void);
-
-/* ---- captures, databases and servers */
 
 /* --symfs: for commands that read programs but name nothing. */
 extern const struct opt name_place_opts[];
@@ -110,15 +102,11 @@ extern const struct opt server_opts[];
 /* Returns the values of all these options, valid until the program ends. */
 struct open_ask open_chosen(void);
 
-/* ---- rows of a fleet */
-
 /* --label and --weighted: for OPT_GROUP(). */
 extern const struct opt fleet_opts[];
 /* Sets *out by these options and the filter. Returns 0, or -1 and *err if one
  * is malformed. */
 int fleet_opts_read(struct fleet_ask *out, struct err *err);
-
-/* ---- options that report and its like share. */
 
 /* How functions are named, and whether inlined functions have rows. */
 extern const struct opt report_names_opts[];

@@ -247,7 +247,7 @@ static const char *take_comment(struct schema_thing *t, const char *s,
 
 	if (!behind_columns && tabs <= 1)
 		comment_add(tabs ? &t->below : &t->about, text, len);
-	else /* a line that has no columns goes on with a comment */
+	else /* a line without columns continues a comment */
 		for (size_t i = t->line_first; i < t->n; i++)
 			comment_add(&t->column[i].about, text, len);
 	return text + len;
@@ -263,7 +263,7 @@ static void take_thing(struct schema_thing *t, const char *s)
 		size_t tabs = strspn(s, "\t");
 		size_t first = t->n;
 
-		/* Takes the code of a line, up to its comment. */
+		/* Read the code of a line, up to its comment. */
 		const char *str = s + tabs;
 		while (*str && *str != '\n' && strncmp(str, "--", 2) != 0) {
 			if (t->begins &&
@@ -290,6 +290,7 @@ static void take_thing(struct schema_thing *t, const char *s)
 	}
 }
 
+/* Prints a table or view with its columns and comments. */
 static void print_thing(const struct schema_thing *t)
 {
 	int width = term_columns(stdout);
@@ -397,7 +398,7 @@ static char *read_sql(const char *path, struct err *err)
 struct query_args {
 	int n_db; /* number of words that name databases */
 	const char *sql;
-	bool listing; /* of names, in place of a statement */
+	bool listing; /* names are listed, in place of a statement */
 	bool first;   /* only the views to begin with */
 };
 

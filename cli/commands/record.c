@@ -626,7 +626,7 @@ static bool record_program_runs(void)
 }
 
 /* Runs perf. Returns the status of the program, which perf passes on as a shell
- * would; 0 if Ctrl-C ended a recording of a process or of all CPUs. */
+ * would; 0 if Ctrl-C or --for ends what has --for or is no program. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    struct cgroups *cgroups)
 {

@@ -66,6 +66,7 @@ static int script_print_rows(struct script *s, struct events *ev,
 	return ret < 0 ? -1 : script_losses_until(l, s, INT64_MAX, err);
 }
 
+/* Prints the samples of db. Returns 0, or -1 and *err. */
 static int script_print_all(struct store *db, const struct script_fields *f,
 			    struct err *err)
 {

@@ -58,8 +58,8 @@ struct watched {
 	struct watched_item *item;
 	size_t n, cap;
 	struct table by_path;
-	uint64_t missed;
-	bool warned; /* a message said that the folder cannot be read */
+	uint64_t missed; /* files removed before they were linked */
+	bool warned;	 /* a message said that the folder cannot be read */
 };
 
 static uint64_t watched_hash(const char *path)

@@ -37,7 +37,7 @@
 
 /* Results for a segment, besides those of enum status (cli/args/status.h). */
 enum make_status {
-	MAKE_EMPTY = 10, /* the parts have not even a header */
+	MAKE_EMPTY = 10, /* the parts do not even have a header */
 	MAKE_GONE,	 /* the files of the segment were removed */
 	MAKE_BAD,	 /* the parts cannot be read */
 	MAKE_NO_ROOM,	 /* the disk is full */
@@ -46,7 +46,7 @@ enum make_status {
 /* The numbers in the line about a finished segment. */
 struct glance {
 	uint64_t samples;
-	uint64_t lost;	   /* records */
+	uint64_t lost;	   /* lost records */
 	bool lost_unknown; /* more were lost, their number is unknown */
 	uint64_t open;	   /* deferred stacks still to come */
 };
@@ -76,7 +76,7 @@ struct worker_opts {
 };
 
 #define NS 1000000000
-/* A part of fewer bytes than this, left by a killed run or on a full disk, has
+/* Parts of fewer bytes than this, left by a killed run or on a full disk, have
  * no records. */
 #define EMPTY 64
 /* A worker that keeps more bytes of memory is replaced. */
@@ -92,11 +92,11 @@ struct make {
 	char *paths[SEGMENT_PARTS];
 	size_t n;
 	uint64_t bytes;
-	uint32_t gone;
+	uint32_t gone; /* parts that were removed before they were read */
 	FILE *messages;
 };
 
-/* Closes all descriptors from 3 on but those in keep[]. */
+/* Closes all descriptors from 3 on, except those in keep[]. */
 static void make_close_others(const int *keep, size_t n)
 {
 	unsigned int from = 3;
@@ -436,7 +436,7 @@ struct parts {
 	struct parts_opts o;
 	/* by an earlier run; made first */
 	struct segments_left left_over;
-	size_t i_left;
+	size_t i_left;			  /* the next of these */
 	uint32_t begin;			  /* the first segment of this run */
 	uint32_t first, end;		  /* these wait; first is being made */
 	int64_t since[2 * PARTS_WAITING]; /* when each one came */
@@ -445,7 +445,7 @@ struct parts {
 	bool again;  /* it is the second try */
 	int asleep;  /* waits in a row in which it did nothing */
 	bool stuck;  /* the worker was killed, and no other one is started */
-	int64_t making_since;
+	int64_t making_since; /* when the worker got it, ns */
 	struct parts_command *command;
 	size_t n_command, cap_command;
 	struct parts_age *age;
@@ -551,7 +551,7 @@ static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
 	for (size_t i = 0; i < q->n_command; i++)
 		if (q->command[i].number == number)
 			return false;
-	/* the wall clock may be set */
+	/* the wall clock, which file times have, may be set */
 	if (at < q->n_age && q->age[at].number == number)
 		*age = now_ns() - q->age[at].since;
 	return true;

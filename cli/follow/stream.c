@@ -34,13 +34,13 @@ struct stream_part {
 struct stream {
 	struct segment *g;
 	const char *input;
-	unsigned int index;
+	unsigned int index; /* of the input */
 	int fd;
 	/* one of them; both NULL: not recognized yet */
 	struct perf_cut *perf;
 	struct ftext_cut *text;
 	unsigned char *buf;
-	size_t n, cap;		 /* bytes in buf that are not taken yet */
+	size_t n, cap;		 /* n: bytes in buf that are not stored yet */
 	struct stream_part part; /* gets new records */
 	struct stream_part tail; /* part before it, gets late records */
 	/* Bytes of buf that go to the part in one write: with many small ones,
@@ -52,11 +52,11 @@ struct stream {
 	int64_t heard;	 /* g->now of the last bytes */
 	int64_t flushed; /* when the files were last flushed */
 	bool damaged;
-	bool failed;  /* after an error, no more is stored */
-	bool broken;  /* perf's next record cannot be found */
-	bool stopped; /* by the user; the stream goes on */
-	bool noted_damage;
-	bool heard_any;
+	bool failed;	   /* after an error, no more is stored */
+	bool broken;	   /* perf's next record cannot be found */
+	bool stopped;	   /* by the user; the stream goes on */
+	bool noted_damage; /* a message reported it */
+	bool heard_any;	   /* bytes have come */
 };
 
 static int stream_fail(const struct stream *s, const struct stream_part *p,

@@ -137,6 +137,7 @@ static int push_body_finish(struct push_body *b, struct err *err)
 
 #define STEP_MS 1000
 
+/* Returns 0, or -1 and the error of the first insert that failed. */
 static int push_sender_reported(const struct push_sender *s, struct err *err)
 {
 	if (s->failed)

@@ -57,8 +57,9 @@ struct push_counts {
 	uint64_t blocks, rows;
 	uint64_t blocks_sent, rows_sent;
 	uint64_t stacks, stacks_sent;
-	uint64_t names, names_sent;    /* rows */
-	uint64_t plain, packed;	       /* bytes of all rows sent */
+	uint64_t names, names_sent; /* rows */
+	uint64_t plain,
+		packed; /* bytes of all rows sent, before and after packing */
 	uint64_t samples, sample_rows; /* that were read: with --weighted a row
 					* stands for several */
 	uint64_t retries;

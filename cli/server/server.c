@@ -1,8 +1,8 @@
 /* server.c - runs that are in a ClickHouse server, as a temporary database:
  * which runs, and in which order the rest is fetched.
  *
- * The ids of the runs are fetched first, and are a table of each later
- * statement: a run that is pushed meanwhile changes nothing. */
+ * The ids of the runs are fetched first, and sent as a table with each later
+ * statement, so that a run that is pushed meanwhile changes nothing. */
 #include "cli/server/server.h"
 
 #include <inttypes.h>
@@ -86,7 +86,7 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 	memcpy(run.id, v[RUN_ID].text, SERVER_HASH);
 	for (size_t i = 0; i < SERVER_PARTS; i++)
 		run.rows[i] = v[RUN_ROWS + i].u;
-	/* a run that is pushed again may be there twice for a moment */
+	/* a run that is pushed again may have two rows for a moment */
 	if (intern_add_bytes(&s->chosen, run.id, SERVER_HASH) != s->n_run)
 		return 0;
 	*mem_add(s->run, s->n_run, s->cap_run) = run;

@@ -1,5 +1,6 @@
-/* server_ask.c - what the files of this room share: texts of statements, rows
- * for the temporary database, statements about the chosen runs. */
+/* server_ask.c - functions that the files of cli/server share: texts of
+ * statements, rows for the temporary database, statements about the chosen
+ * runs. */
 #include "cli/server/server_ask.h"
 
 #include "stitch/base/err.h"

@@ -1,4 +1,4 @@
-/* server_ask.h - what the files of this room share. */
+/* server_ask.h - declarations that the files of cli/server share. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,8 +43,8 @@ struct server_raw {
 
 struct server {
 	struct clickhouse *c;
-	struct maker *mk;
-	struct served *out;
+	struct maker *mk;   /* of the database */
+	struct served *out; /* writes its rows */
 	const struct server_ask *ask;
 	const char *where;	/* the condition in the URL */
 	struct server_run *run; /* by capture.id - 1 */
@@ -82,7 +82,7 @@ int server_bad(const char *what, struct err *err);
 /* The same with the server's name, for all other functions. */
 int server_bad_reply(const struct server *s, const char *what, struct err *err);
 
-/* Returns whether a text is that word. */
+/* Returns whether v is the text `word`. */
 bool server_is(const struct rowbinary_value *v, const char *word);
 /* Values for served_put(). */
 struct value server_int(int64_t v);

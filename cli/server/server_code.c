@@ -189,7 +189,7 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 	struct server_bogus b = { 0 };
 
 	if (h >= needed || c->leaf[2 * (size_t)h] || c->leaf[2 * (size_t)h + 1])
-		return 0; /* it was not asked for, or is there twice */
+		return 0; /* not asked for, or came twice */
 	if (server_check_stack(v, err) ||
 	    (c->wanted[2 * (size_t)h] &&
 	     server_add_stack(c, v, false, &c->leaf[2 * (size_t)h], err)) ||
@@ -356,6 +356,7 @@ static int server_unhex(const char *s, size_t n, uint8_t *out)
 	return (int)(n / 2);
 }
 
+/* Writes all images; those with a named frame get a status. */
 static int server_put_images(struct server_codes *c, struct err *err)
 {
 	for (uint32_t i = 0; i < c->images.n; i++) {
@@ -465,6 +466,7 @@ static int server_put_frames(struct server_codes *c, struct err *err)
 	return 0;
 }
 
+/* Writes the tree of stacks; the end of a fetched stack has its hash. */
 static int server_put_stacks(struct server_codes *c, struct err *err)
 {
 	uint32_t *depth OWNED = mem_new(c->nodes.n + 1, sizeof(*depth));

@@ -13,7 +13,7 @@ enum server_detail {
 	SERVER_VERDICTS = 4 /* those of joined requests, too */
 };
 
-/* What is read of a server; borrowed. */
+/* What is read from a server; borrowed. */
 struct server_ask {
 	const struct filter *filter;	   /* which samples */
 	unsigned int detail;		   /* of enum server_detail */

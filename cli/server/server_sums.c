@@ -423,7 +423,7 @@ int server_sums(struct server *s, const char *cond, struct err *err)
 		  "string u8 u64 u64 u64", server_take_finding },
 	};
 
-	size_t i = s->filtered ? 1 : 0; /* of[0]: of all samples */
+	size_t i = s->filtered ? 1 : 0; /* of[0] is for all samples */
 
 	if (i && server_chosen_trust(s, cond, err))
 		return -1;
