@@ -88,9 +88,8 @@ struct clickhouse_own {
 	const char *ca_file; /* may be NULL; borrowed */
 	CURLM *multi;
 	struct request *inserts; /* under way */
-	struct request
-		*ended; /* inserts that ended while another statement ran */
-	unsigned int version; /* 1816: 18.16 */
+	struct request *ended;	 /* during another statement */
+	unsigned int version;	 /* 1816: 18.16 */
 };
 
 static long request_status(const struct request *q)
@@ -367,7 +366,7 @@ static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 			return 1;
 		if (stop_requested())
 			return err_set(err, ERR_STOPPED, "stopped");
-		/* one call writes one buffer only: repeat it while it may */
+		/* one call writes one buffer: repeat while a socket is ready */
 		if (curl.multi_poll(c->own->multi, NULL, 0, 0, &ready) ||
 		    !ready) {
 			if (ms <= 0)

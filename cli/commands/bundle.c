@@ -178,7 +178,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Adds a README, the database and, unless it is redacted, the files. */
+/* Adds a README, the database and, unless it is redacted, files with code. */
 static int pack_fill(struct pack *p, struct err *err)
 {
 	char readme[2048];

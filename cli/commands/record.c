@@ -57,7 +57,7 @@ struct cost_opts {
 #define TURNS 5
 #define SHORT_NS 1000000000 /* shorter programs are reported as short */
 #define SAID 4096
-/* A way is as whole as the best one if it lacks no larger share. */
+/* A way counts as whole as the best one if it has at most this share less. */
 #define AS_WHOLE 0.01
 
 /* A way to record, and the results of all turns. */
@@ -625,8 +625,9 @@ static bool record_program_runs(void)
 	return !n[0] || n[0] != n[1] || memcmp(line[0], line[1], n[0]) != 0;
 }
 
-/* Runs perf. Returns the status of the program, which perf passes on as a shell
- * would; 0 if Ctrl-C or --for ends what has --for or is no program. */
+/* Runs perf. Returns the program's status, which perf passes on as a shell
+ * would; 0 after Ctrl-C or --for, unless Ctrl-C ends a program without
+ * --for. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    struct cgroups *cgroups)
 {
@@ -834,7 +835,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 	rc = record_show(1 + want.waits + want.ftrace, shown, err);
 	if (rc < 0)
 		return rc;
-	/* the screen has shown what was lost or cut, and what perf could do */
+	/* the screen has shown what was lost or cut, and what perf can do */
 	input_database_name(out, db, sizeof(db));
 	if (!last_recording_read(db, NULL, false, &last, err) &&
 	    (last.cut || last.lost))
@@ -919,7 +920,7 @@ static int record_run(int argc, char **argv, struct err *err)
 			     "(Debian), linux-tools-generic (Ubuntu) or perf");
 	if (!rc && argc)
 		rc = code_of_program(argv[0], &p.code, err);
-	/* rc is the status with which a shell, and this program, ends */
+	/* rc is a shell's status, and becomes that of this program */
 	if (rc > 0)
 		say("%s\n", err->msg);
 	if (!rc && want.pid)

@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Answers for a database or capture. Returns a status, or -1 and *err. */
+/* Runs --unwind or --readiness. Returns a status, or -1 and *err. */
 static int sframe_of_stacks(const char *path, struct err *err)
 {
 	struct unwind_compare_count c RELEASED_BY(

@@ -111,7 +111,7 @@ static int symbolize_push(const struct open_ask *ask, struct store *db,
 	return rc;
 }
 
-/* Names the code in a server. Returns an enum status, or -1 and *err. */
+/* Finds names for code in a server. Returns a status, or -1 and *err. */
 static int symbolize_server(const struct open_ask *ask, const char *url,
 			    struct err *err)
 {

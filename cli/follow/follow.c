@@ -126,7 +126,7 @@ static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 	return 0;
 }
 
-/* Reads which files earlier runs took. Returns 0, or -1 and *err. */
+/* Reads which files are in segments of earlier runs; -1 and *err on error. */
 static int watched_read_state(struct watched *w, struct err *err)
 {
 	int fd = folder_lock_open_file(w->claim, STATE, O_RDONLY);
@@ -496,7 +496,8 @@ static pid_t print_start(const struct folder_lock *claim,
 
 #define NS 1000000000
 #define POLL_MS 200
-/* After Ctrl-C, which the recorder gets as well, its last output is read. */
+/* ns of reading after Ctrl-C, at which the recorder still writes its
+ * buffers. */
 #define GRACE_NS ((int64_t)2 * NS)
 
 struct follow {
@@ -720,7 +721,7 @@ static int follow_end(struct follow *fw, int ret, struct err *err)
 	return ret;
 }
 
-/* Returns 0, or -1 and *err; the caller closes the inputs in any case. */
+/* Opens all inputs. Returns 0, or -1 and *err; the caller closes them. */
 static int follow_open(struct follow *fw, struct err *err)
 {
 	for (size_t i = 0; i < fw->o->n_inputs; i++) {

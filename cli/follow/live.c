@@ -678,7 +678,7 @@ static int live_parse(struct live *l, struct err *err)
 		       l->url);
 }
 
-/* Makes the folder of the chunks, whose name is like the URL. */
+/* Makes the folder of chunks, named by the URL. Returns 0, or -1 and *err. */
 static int live_make_folder(struct live *l, struct err *err)
 {
 	char *name OWNED =

@@ -436,10 +436,10 @@ struct parts {
 	struct parts_opts o;
 	/* by an earlier run; made first */
 	struct segments_left left_over;
-	size_t i_left;			  /* the next of these */
+	size_t i_left;			  /* index of the next one */
 	uint32_t begin;			  /* the first segment of this run */
 	uint32_t first, end;		  /* these wait; first is being made */
-	int64_t since[2 * PARTS_WAITING]; /* when each one came */
+	int64_t since[2 * PARTS_WAITING]; /* when each was added */
 	struct worker *worker;
 	bool making; /* the worker has the first one */
 	bool again;  /* it is the second try */

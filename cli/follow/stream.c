@@ -21,7 +21,7 @@
 #define FLUSH NS
 /* Bytes by which ftrace's text is recognized, or fewer if silence follows. */
 #define PROBE 4096
-/* How many events after a cut the stack of an event before it may come. */
+/* The stack of an event comes at most so many events after a cut in between. */
 #define LATE_EVENTS 256
 
 /* A part of a segment, being written. */

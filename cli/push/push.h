@@ -57,9 +57,8 @@ struct push_counts {
 	uint64_t blocks, rows;
 	uint64_t blocks_sent, rows_sent;
 	uint64_t stacks, stacks_sent;
-	uint64_t names, names_sent; /* rows */
-	uint64_t plain,
-		packed; /* bytes of all rows sent, before and after packing */
+	uint64_t names, names_sent;    /* rows */
+	uint64_t plain, packed;	       /* bytes of all rows sent */
 	uint64_t samples, sample_rows; /* that were read: with --weighted a row
 					* stands for several */
 	uint64_t retries;
@@ -76,7 +75,7 @@ struct push {
 	/* What the server has or is being sent, of this database; with dry_run,
 	 * of all databases so far. */
 	struct intern stacks;
-	struct table names; /* the rank of a place's names there */
+	struct table names; /* the rank of each place's names */
 	/* The keys of a batch that the server was asked for are the first
 	 * n_asked of `asked`; to_come rows of the reply may still come. */
 	struct intern asked;

@@ -425,7 +425,7 @@ static int push_server_wait(struct clickhouse *c, const char *sql,
 	}
 }
 
-/* Writes a table of database system, of a cluster or, if "", of one server. */
+/* Writes the name of a table in database system; cluster "": of one server. */
 static void push_put_system(FILE *f, const char *cluster, const char *table)
 {
 	if (!*cluster) {

@@ -52,7 +52,7 @@ struct server {
 	bool filtered;	      /* not all samples of the runs are asked for */
 	struct intern chosen; /* ids of runs, in the order of run[] */
 	struct intern events; /* names of events */
-	uint32_t *type;	      /* its first event_type.id, by events */
+	uint32_t *type;	      /* the first event_type.id of each name */
 	size_t n_type, cap_type;
 	uint32_t types;	    /* the highest event_type.id */
 	struct table typed; /* from run and event to event_type.id */
@@ -79,7 +79,7 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 /* Sets *err for an invalid value and returns -1. For functions that take rows:
  * their caller adds the server's name to *err. */
 int server_bad(const char *what, struct err *err);
-/* The same with the server's name, for all other functions. */
+/* As server_bad(), with the server's name, for all other functions. */
 int server_bad_reply(const struct server *s, const char *what, struct err *err);
 
 /* Returns whether v is the text `word`. */
