@@ -20,14 +20,14 @@ struct store;
 /* The input of an exporter. */
 struct export_request {
 	struct store *db;
-	struct inputs *inputs; /* of an exporter that is `apart`; db is NULL */
+	struct inputs *inputs; /* if the exporter is `apart`; db is then NULL */
 	const char *path;      /* of the database or capture, for titles */
 	const struct filter *filter; /* which samples */
 	struct name_opts names;	     /* of functions */
 	bool inlined;		     /* with inlined functions */
 	bool samples;		     /* every sample weighs 1 */
-	/* of parquet: what its rows are; samples in folders host=HOST/day=DAY;
-	 * a table with the fields of events too */
+	/* for parquet only: which rows; samples in folders host=HOST/day=DAY; a
+	 * table with the fields of events too */
 	const struct fleet_ask *fleet;
 	bool partition, fields;
 };
@@ -36,14 +36,14 @@ struct exporter {
 	const char *summary; /* one line of help */
 	bool binary;	     /* not to be printed on a terminal */
 	bool apart; /* reads several databases one by one, not as one */
-	bool sums;  /* reads groups of samples, which a server can give: */
-	unsigned int detail; /* with this, of enum server_detail */
+	bool sums;  /* reads groups of samples, which a server can sum up */
+	unsigned int detail; /* what the groups keep apart: server_detail */
 	/* Writes the export. Returns 0, or -1 and *err. Stops early, with 0,
 	 * once out_failed() is true. */
 	int (*write)(FILE *out, const struct export_request *x,
 		     struct err *err);
-	/* Or makes a folder, which does not exist. Fails with ERR_STOPPED once
-	 * stop_requested() is true. */
+	/* Instead of write(): makes a folder, which does not exist. Fails with
+	 * ERR_STOPPED once stop_requested() is true. */
 	int (*write_folder)(const char *path, const struct export_request *x,
 			    struct err *err);
 };

@@ -32,13 +32,10 @@
 #include "stitch/text/json.h"
 #include "stitch/verdict.h"
 
-/* ---- threads and CPUs as the tracks of a Chrome trace, and slices: which
- * thread ran on which CPU.
- *
- * The track of a thread has its pid and tid. CPUs are threads of a process
- * whose pid is above the largest one of Linux. Pids of another kernel
- * (capture.together) are shifted further, so that those of two machines do not
- * collide. Memory is bounded by the number of threads. */
+/* Threads and CPUs are the tracks of a Chrome trace. The track of a thread has
+ * its pid and tid. CPUs are threads of a process whose pid is above the largest
+ * one of Linux. Pids of another kernel (capture.together) are shifted further,
+ * so that those of two machines do not collide. */
 
 /* PID_MAX_LIMIT is 1 << 22 on every kernel. */
 #define CPUS_PID ((1u << 22) + 1)
@@ -51,8 +48,8 @@ struct track {
 	int64_t pid, tid, from,
 		to; /* lifetime; INT64_MIN, INT64_MAX: not known */
 	uint32_t process, kernel; /* kernel: index in tracks.kernel */
-	uint32_t same;		  /* the next thread with this tid; 0: none */
-	uint32_t comm;		  /* the last one; 0: none */
+	uint32_t same;		  /* an older thread with this tid; 0: none */
+	uint32_t comm;		  /* id of its last name; 0: none */
 	bool named, wanted;
 };
 
@@ -65,18 +62,18 @@ struct cpu {
 struct tracks {
 	struct json *j;
 	struct events *events;
-	const struct filter *filter; /* which tracks */
+	const struct filter *filter; /* which tracks to write */
 	struct track *track; /* by thread.id; [0]: events without a thread */
 	size_t n_track, cap_track;
 	struct table by_tid;
 	struct cpu *cpu;
 	size_t n_cpu, cap_cpu;
 	struct table by_cpu;
-	uint32_t kernel[KERNELS_MAX]; /* their first captures */
+	uint32_t kernel[KERNELS_MAX]; /* the first capture of each */
 	size_t n_kernel;
-	uint32_t *of_capture; /* capture.id -> index in kernel[] */
+	uint32_t *of_capture; /* by capture.id: index in kernel[] */
 	size_t n_capture, cap_capture;
-	uint32_t *leader; /* process.id -> comm.id that names it */
+	uint32_t *leader; /* by process.id: comm.id that names it */
 	size_t n_leader, cap_leader;
 	bool *named; /* by process: its name was written */
 };
@@ -112,6 +109,7 @@ static void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
 	table_add(&t->by_tid, hash, id);
 }
 
+/* Adds a track for each thread of the database. Returns 0, or -1 and *err. */
 static int tracks_read_threads(struct tracks *t, struct store *db,
 			       struct err *err)
 {
@@ -169,8 +167,9 @@ static void tracks_free(struct tracks *t)
 	free_all(t->track, t->cpu, t->of_capture, t->leader, t->named, t);
 }
 
-/* Borrows j, in the array traceEvents whenever objects are written, events,
- * for names, and filter. Returns NULL and *err on failure. */
+/* Returns the tracks of a database, which tracks_free() frees; NULL and *err on
+ * failure. Borrows filter, events for names, and j, which is in the array
+ * traceEvents whenever objects are written. */
 static struct tracks *tracks_load(struct json *j, struct store *db,
 				  const struct filter *filter,
 				  struct events *events, struct err *err)
@@ -195,14 +194,14 @@ static struct tracks *tracks_load(struct json *j, struct store *db,
 		tracks_free(t);
 		return NULL;
 	}
-	/* Name each process after its first thread, or else after any other. */
+	/* Name each process after its main thread, or else after any other. */
 	for (size_t i = 1; i <= events_comms(t->events); i++) {
 		const struct event_comm *c = events_comm(t->events, (int64_t)i);
 		bool first = c->pid == c->tid;
 
 		if (c->thread && c->thread < t->n_track)
 			t->track[c->thread].comm = (uint32_t)i;
-		/* the process has a thread with a name */
+		/* with a name for each process, no id is larger than this */
 		if (!c->process || c->process > events_comms(t->events))
 			continue;
 		mem_reach(t->leader, t->n_leader, t->cap_leader,
@@ -225,7 +224,7 @@ static void tracks_time(struct json *j, int64_t ns)
 	json_number(j, "ts", digits);
 }
 
-/* Unknown ids (-1) become 0. */
+/* Writes "pid" and "tid"; -1 becomes 0, but an unknown pid the tid. */
 static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 			   int64_t tid)
 {
@@ -253,7 +252,7 @@ static const char *tracks_name(const struct tracks *t, const struct track *k)
 	return events_comm(t->events, k->comm)->name;
 }
 
-/* Like tracks_begin_thread() and tracks_begin_cpu(), by index. */
+/* Does what tracks_begin_thread() does, for the track with this index. */
 static void tracks_thread(struct tracks *t, uint32_t id)
 {
 	struct track *k = &t->track[id];
@@ -272,8 +271,8 @@ static void tracks_thread(struct tracks *t, uint32_t id)
 	tracks_put_ids(t, k->kernel, k->pid, k->tid);
 }
 
-/* Begin an object with the "pid" and "tid" of an event's thread, or of a CPU of
- * a capture (-1: all CPUs). The names are written before the first use. */
+/* Begins an object on the track of an event's thread: with its "pid" and "tid".
+ * Names are written before their first use. */
 static void tracks_begin_thread(struct tracks *t, const struct event_row *e)
 {
 	tracks_thread(t, e->thread < t->n_track ? e->thread : 0);
@@ -295,8 +294,7 @@ static uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 	return id;
 }
 
-/* Begins an object on the track of a CPU, and names the track before the first
- * one. */
+/* Begins an object on the track of cpu[id]; names precede the first one. */
 static void tracks_begin_on(struct tracks *t, uint32_t id)
 {
 	struct cpu *c = &t->cpu[id];
@@ -317,6 +315,7 @@ static void tracks_begin_on(struct tracks *t, uint32_t id)
 	tracks_put_ids(t, c->kernel, CPUS_PID, tid);
 }
 
+/* Does the same for a CPU of a capture; -1: all CPUs. */
 static void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 {
 	tracks_begin_on(t, tracks_find_cpu(t, capture, cpu));
@@ -325,12 +324,14 @@ static void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 #define SLICES_MAX 0x3fffffff
 
 struct slice {
-	uint32_t thread, cpu; /* of tracks */
+	uint32_t thread, cpu; /* indexes in track[] and cpu[] of tracks */
+	/* task state at the switch out, -1: not known; by PERF_RECORD_SWITCH */
 	int32_t state;
 	bool record;
 };
 
-/* A switch ends a slice before it begins another, to which an arrow leads. */
+/* In this order at one switch: it ends a slice, then begins another, to which
+ * an arrow leads. */
 enum slice_edge_kind {
 	SLICE_END,
 	SLICE_BEGIN,
@@ -338,17 +339,17 @@ enum slice_edge_kind {
 	ARROW_TO,
 };
 
-/* The begin or the end of a slice, or of an arrow. */
+/* The start or the end of a slice or an arrow. */
 struct slice_edge {
-	int64_t time, event; /* INT64_MAX: the end of the capture */
+	int64_t time, event; /* event: the switch; INT64_MAX: none */
 	uint32_t item : 30;
 	uint32_t kind : 2;
 };
 
 struct arrow {
-	uint32_t from, to; /* of tracks */
+	uint32_t from, to; /* indexes in track[] of tracks */
 	bool proved;
-	bool loose; /* a slice at one of its ends is not written */
+	bool loose; /* one of its ends is not at a slice */
 };
 
 struct slices {
@@ -357,14 +358,14 @@ struct slices {
 	size_t n, cap;
 	struct arrow *arrow;
 	size_t n_arrow, cap_arrow;
-	uint32_t kernel; /* whose runs come */
+	uint32_t kernel; /* index of the one whose switches are read */
 	struct slice_edge *edge;
 	size_t n_edge, cap_edge, at;
 	struct offcpu_sums sums;
 };
 
-/* Returns the thread that had the tid at that time, or else the first one that
- * ever had it; 0: none had. */
+/* Returns the kernel's thread that had the tid at that time, or else the newest
+ * that ever had it; 0: none had. */
 static uint32_t slices_thread_at(const struct tracks *t, int64_t tid,
 				 uint32_t kernel, int64_t time)
 {
@@ -383,7 +384,7 @@ static uint32_t slices_thread_at(const struct tracks *t, int64_t tid,
 	return best;
 }
 
-/* Returns the thread of a run, which may be one that only switches name. */
+/* Returns the thread of a run. One that only switches name is added. */
 static uint32_t slices_thread(struct tracks *t, const struct offcpu_run *r,
 			      uint32_t kernel)
 {
@@ -414,8 +415,9 @@ static void slices_add(struct slices *s, int64_t time, int64_t event,
 				     kind };
 }
 
-/* Takes who woke a thread, from the wake-up to the slice that it began. Neither
- * end is known by its event: it comes after all of its time. */
+/* Adds an arrow from a wake-up by a thread to the slice that began with it,
+ * unless a filter leaves it out. Its ends have no event id: they come after all
+ * events of their time. */
 static void slices_take_wake(struct slices *s, const struct offcpu_wait *w,
 			     int64_t from, int64_t to)
 {
@@ -436,6 +438,7 @@ static void slices_take_wake(struct slices *s, const struct offcpu_wait *w,
 	*mem_add(s->arrow, s->n_arrow, s->cap_arrow) = a;
 }
 
+/* Adds a slice for a run, unless a filter leaves it out. */
 static void slices_take(struct slices *s, const struct offcpu_run *r,
 			int64_t from, int64_t to)
 {
@@ -457,7 +460,8 @@ static void slices_take(struct slices *s, const struct offcpu_run *r,
 
 COMPARE_BY(slices_compare, struct slice_edge, time, event, kind, item);
 
-/* Filters remove tracks, not switches: they choose by the switch out. */
+/* Adds all slices and arrows. Filters select tracks, not switches, as they
+ * would select these by the thread that leaves. Returns 0, or -1 and *err. */
 static int slices_read(struct slices *s, struct store *db, const char *path,
 		       struct stacks *stacks, struct wait_causes *words,
 		       struct err *err)
@@ -491,12 +495,12 @@ static void slices_free(struct slices *s)
 	free_all(s->slice, s->arrow, s->edge, s);
 }
 
-/* Slices are times in which a thread ran, from one switch to the next, and
- * arrows from who woke a thread to the slice that this began, as
- * analyze/waits/waits.h tells them. About 64 bytes each.
+/* Returns slices, which are times in which a thread ran, from one switch to the
+ * next, and arrows from a wake-up to the slice that it began, both by
+ * analyze/waits/waits.h. Each takes about 64 bytes.
  *
- * t, stacks: borrowed. Returns NULL and *err on failure; there may be no
- * slices. */
+ * Borrows t and stacks; slices_free() frees the result. Returns NULL and *err
+ * on failure; there may be no slices. */
 static struct slices *slices_load(struct tracks *t, struct store *db,
 				  const char *path, struct stacks *stacks,
 				  struct err *err)
@@ -512,9 +516,9 @@ static struct slices *slices_load(struct tracks *t, struct store *db,
 		return NULL;
 	}
 	sort_items(s->edge, s->n_edge, slices_compare);
-	/* Readers draw an arrow between two slices: finds those that have one
-	 * only, as records were lost at the same time. */
-	/* since when the thread of a track runs; INT64_MIN: it does not */
+	/* Readers draw an arrow between two slices: mark those with a slice at
+	 * only one end, because records were lost. */
+	/* by track: since when it runs; INT64_MIN: it does not */
 	int64_t *since OWNED = mem_new(s->t->n_track + 1, sizeof(*since));
 
 	for (size_t i = 0; i <= s->t->n_track; i++)
@@ -536,7 +540,7 @@ static struct slices *slices_load(struct tracks *t, struct store *db,
 	return s;
 }
 
-/* Returns what was read, and what has no end. */
+/* Returns the sums of all waits and runs that were read. */
 static const struct offcpu_sums *slices_sums(const struct slices *s)
 {
 	return &s->sums;
@@ -550,6 +554,7 @@ static void slices_put_begin(struct json *j, const char *name, int64_t time)
 	tracks_time(j, time);
 }
 
+/* Writes the start of a slice on the tracks of its thread and of its CPU. */
 static void slices_begin(struct tracks *t, const struct slice *s, int64_t time)
 {
 	const struct track *k = &t->track[s->thread];
@@ -575,7 +580,7 @@ static void slices_begin(struct tracks *t, const struct slice *s, int64_t time)
 	json_end(j);
 }
 
-/* Readers match the ends of slices to their starts by name. */
+/* Writes the end of a slice, which readers match to its start by name. */
 static void slices_put_end(struct json *j, const char *name,
 			   const struct slice *s, const struct slice_edge *e)
 {
@@ -608,7 +613,7 @@ static void slices_end(struct tracks *t, const struct slice *s,
 	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
 }
 
-/* Writes the begins and ends of slices up to an event, which has that time. */
+/* Writes slices and arrows up to a time and, at that time, to an event. */
 static void slices_put(struct slices *s, int64_t time, int64_t event)
 {
 	for (; s->at < s->n_edge; s->at++) {
@@ -624,8 +629,7 @@ static void slices_put(struct slices *s, int64_t time, int64_t event)
 			if (!a->loose) {
 				tracks_thread(s->t, from ? a->from : a->to);
 				json_text(j, "ph", from ? "s" : "f");
-				/* else it leads to the next slice that begins
-				 * there */
+				/* else it leads to the next slice's start */
 				if (!from)
 					json_text(j, "bp", "e");
 				json_text(j, "cat", "wake");
@@ -644,12 +648,12 @@ static void slices_put(struct slices *s, int64_t time, int64_t event)
 }
 
 struct chrome_call {
-	int64_t event;	   /* that writes it */
+	int64_t event;	   /* id; the call is written at this event */
 	int64_t begin, ns; /* ns -1: not known */
 	int64_t ret;
 	uint32_t name, pair;
 	uint8_t verdict;
-	bool has_ret, ends; /* the event is its end */
+	bool has_ret, ends; /* ends: event is its end */
 };
 
 struct chrome_calls {
@@ -659,10 +663,11 @@ struct chrome_calls {
 	struct json *j;
 	struct chrome_call *call;
 	size_t n, cap, next;
-	int64_t *end; /* events that are ends of calls, sorted */
+	int64_t *end; /* ids of events that are ends of calls, sorted */
 	size_t n_end, cap_end, next_end;
 };
 
+/* Adds an interval, unless it is a system call. */
 static void chrome_calls_take(void *arg, const struct interval *i)
 {
 	struct chrome_calls *c = arg;
@@ -696,7 +701,8 @@ static void chrome_calls_free(struct chrome_calls *c)
 	free_all(c->call, c->end, c);
 }
 
-/* Returns NULL and *err on failure; there may be none. path, t, j: borrowed. */
+/* Reads the calls of a database, maybe none. Borrows path, t and j. Returns
+ * what chrome_calls_free() frees; NULL and *err on failure. */
 static struct chrome_calls *chrome_calls_load(struct store *db,
 					      const char *path,
 					      struct tracks *t, struct json *j,
@@ -717,9 +723,9 @@ static struct chrome_calls *chrome_calls_load(struct store *db,
 	return c;
 }
 
-/* Writes the slice that an event begins or, if its begin is not known, ends.
- * Events come by increasing ids. Returns whether the event is a record of a
- * call, which slices tell. */
+/* Writes the slices of calls that an event begins or, if their start is not
+ * known, ends. Events come by increasing ids. Returns whether the event is a
+ * record of a call, which its slice shows. */
 static bool chrome_calls_put(struct chrome_calls *c, const struct event_row *e)
 {
 	bool any = false;
@@ -764,8 +770,8 @@ struct node {
 	uint32_t parent, label; /* parent: index + 1; 0: outermost */
 };
 
-/* What samples with the same stack have in common, of chrome_put_stack(): len
- * bytes; a 0 follows. */
+/* What samples with the same stack share, from chrome_stack(): "name" and "sf",
+ * a 0, members of args. len bytes, 0 without frames; a 0 follows. */
 struct stack_text {
 	char *text;
 	size_t len;
@@ -784,12 +790,12 @@ struct chrome {
 	struct json j;
 	const struct export_request *x;
 	struct stacks *stacks;
-	struct intern keys;	 /* of stacks, each formatted once: */
+	struct intern keys;	 /* of stacks, whose text is made once: */
 	struct stack_text *kept; /* by key */
 	size_t n_kept, cap_kept;
-	struct label_list frames;  /* between calls unused */
-	struct events *events;	   /* samples, as all filters say */
-	struct payloads *payloads; /* of these */
+	struct label_list frames;  /* for chrome_stack() */
+	struct events *events;	   /* events that the filters select */
+	struct payloads *payloads; /* of events */
 	struct tracks *tracks;
 	struct slices *slices;
 	struct chrome_calls *calls;
@@ -818,7 +824,7 @@ static void chrome_put_half(struct json *j, const char *key,
 	json_shown(j, key, text);
 }
 
-/* Returns the stack of an event; lives as long as c. */
+/* Returns the text of an event's stack, which lives as long as c. */
 static struct stack_text chrome_stack(struct chrome *c,
 				      const struct event_row *e)
 {
@@ -845,9 +851,8 @@ static struct stack_text chrome_stack(struct chrome *c,
 
 	FILE *out = mem_stream(&t.text, &t.len);
 
-	/* Write the frames at hand, of which those from `kernel` on are the
-	 * kernel half: "name" and "sf", a 0, and members of args; nothing if
-	 * there are none. */
+	/* Write the frames, those from n on as the kernel half: "name" and
+	 * "sf", a 0, and members of args; nothing if there are none. */
 	const struct labels *labels = c->stacks->labels;
 	const struct label_list *frames = &c->frames;
 	struct json j;
@@ -881,7 +886,7 @@ static struct stack_text chrome_stack(struct chrome *c,
 
 COMPARE_BY(chrome_by_time, struct edge, time, end, loss);
 
-/* Writes losses up to that time; NULL: all that remain. */
+/* Writes the starts and ends of losses up to that time; NULL: all others. */
 static void put_edges(struct chrome *c, const int64_t *time)
 {
 	for (; c->at_edge < c->n_edge; c->at_edge++) {
@@ -921,8 +926,7 @@ static void put_edges(struct chrome *c, const int64_t *time)
 	}
 }
 
-/* Writes why there are no slices of switches that were sampled. Returns whether
- * they were. */
+/* Writes why sampled switches have no slices. Returns whether there are any. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 {
 	const struct offcpu_sums *s = slices_sums(c->slices);
@@ -934,6 +938,7 @@ static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 	return offcpu_sampled(s);
 }
 
+/* Writes an event, and what comes before it. Returns 0, or -1 and *err. */
 static int chrome_put_event(struct chrome *c, const struct event_row *e,
 			    struct err *err)
 {
@@ -1023,6 +1028,7 @@ static int chrome_put_events(struct chrome *c, struct err *err)
 	return out_failed() ? 0 : ret;
 }
 
+/* Loads all that is written. Returns 0, or -1 and *err; the caller frees c. */
 static int chrome_load(struct chrome *c, struct err *err)
 {
 	const struct stacks_opts o = { .filter = c->x->filter,
@@ -1042,7 +1048,7 @@ static int chrome_load(struct chrome *c, struct err *err)
 	c->tracks = tracks_load(&c->j, c->x->db, c->x->filter, c->events, err);
 	if (!c->tracks)
 		return -1;
-	/* A loss with only one time becomes a slice of length 0. */
+	/* a loss with only one time becomes a slice of length 0 */
 	c->losses = loss_rows_load(c->x->db, c->x->filter, err);
 	if (!c->losses)
 		return -1;

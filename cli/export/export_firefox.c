@@ -2,7 +2,8 @@
  *
  * The profile has a thread for each use of a thread id, with its samples in
  * time order. The format needs each thread as a whole, in columns, while events
- * come in time order: samples are put into a spool, linked by thread. */
+ * come in time order: samples and markers are put into spools, which are files,
+ * linked by thread. Calls are kept in memory. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -32,26 +33,20 @@
 #include "stitch/files/path.h"
 #include "stitch/verdict.h"
 
-/* ---- the samples and markers of each thread of a profile for the Firefox
- * Profiler.
- *
- * Samples and markers of a thread come in time order and are kept in a file:
- * memory is bounded by the number of threads. */
-
-/* What weights are. */
+/* The weights of the samples of a profile. */
 struct firefox_weights {
-	bool given;   /* else all weigh 1 */
-	bool is_time; /* they are ns of CPU time */
+	bool given;   /* false: each sample weighs 1 */
+	bool is_time; /* weights are ns of CPU time */
 };
 
-/* Items of a spool, each of which begins with the next one's index. Indexes are
- * + 1; 0 is the end. Zero-initialised is empty. */
+/* A linked list of items of a spool. Each item begins with the index of the
+ * next one plus 1; 0 is the end. Zero-initialised is empty. */
 struct spooled {
 	uint64_t first, last, n;
 };
 
-/* Returns a new item of a list, and stores the one before it, NULL for none, in
- * *before; NULL and *err on failure. */
+/* Appends a new item to a list and returns it. *before is the item before it,
+ * NULL if it is the first. Returns NULL and *err on failure. */
 static void *spooled_add(struct spool *s, struct spooled *l, void **before,
 			 struct err *err)
 {
@@ -78,10 +73,10 @@ struct firefox_mark {
 	int64_t cpu;	    /* -1: not known */
 	int64_t n;	    /* lost records; -1: not known */
 	bool counts;	    /* n counts towards the number of lost records */
-	const char *what;   /* borrowed until the markers are written; of an
-			     * event: its name, NULL: its text is that */
-	uint64_t text;	    /* of an event: its first piece in texts */
-	uint32_t stack;	    /* of an event; FIREFOX_NONE: it has none */
+	const char *what;   /* borrowed until the markers are written; for an
+			     * event, its name, NULL if its text names it */
+	uint64_t text;	    /* for an event: its first piece in texts */
+	uint32_t stack;	    /* for an event; FIREFOX_NONE: it has none */
 };
 
 #define TEXT_PIECE 32
@@ -97,7 +92,7 @@ struct item {
 	struct firefox_mark mark;
 };
 
-/* What is being written. */
+/* What is needed to write markers; times are in ns. */
 struct writing {
 	struct firefox *f;
 	struct json *j;
@@ -117,6 +112,7 @@ static int firefox_mark_add(struct spool *marks, struct spooled *l,
 	return item ? 0 : -1;
 }
 
+/* Writes the data of a marker, whose members mark_schemas[] names. */
 static void put_data(const struct writing *w, const struct firefox_mark *k)
 {
 	static const char *const types[] = { "Loss", "OffCpu", "Event" };
@@ -163,7 +159,8 @@ static void put_start(const struct writing *w, const struct firefox_mark *k)
 	firefox_put_time(w->j, NULL, w->begin, k->start);
 }
 
-/* A loss without a known end lasts to the end of the profile. */
+/* Writes the end of a marker; an instant has none. A loss without a known end
+ * lasts to the end of the profile. */
 static void firefox_marks_put_end(const struct writing *w,
 				  const struct firefox_mark *k)
 {
@@ -196,8 +193,7 @@ static const struct {
 	{ "phase", put_phase },	    { "category", put_category },
 };
 
-/* Writes "markers": {...}. Times are relative to begin; end is the last time.
- */
+/* Writes "markers": {...}, column by column. Times are relative to w->begin. */
 static void firefox_put_marks(struct spool *marks, const struct spooled *l,
 			      const struct writing *w)
 {
@@ -223,7 +219,7 @@ struct mark_field {
 	const char *key, *label, *format;
 };
 
-/* What the profiler shows of a marker, and where. */
+/* For each kind of marker, what the profiler shows, and where. */
 static const struct mark_schema {
 	const char *name, *description, *chart, *table;
 	bool overview;
@@ -291,13 +287,13 @@ struct sample {
 	uint32_t stack;
 };
 
-/* A thread or a process. The kernel gives the number of one that has ended to
- * another one: they are different lives of one number. */
+/* A thread or a process. The kernel reuses the number of one that has ended, so
+ * that one number can have several lives. */
 struct life {
 	int64_t number;	    /* tid or pid; -1: not known */
-	uint32_t earlier;   /* lives that had the number before this one */
+	uint32_t earlier;   /* count of earlier lives with this number */
 	int64_t start, end; /* INT64_MIN, INT64_MAX: not known */
-	const char *name;   /* the last one; NULL: not known */
+	const char *name;   /* its last name; NULL: not known */
 };
 
 struct thread {
@@ -314,8 +310,8 @@ struct firefox_threads {
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
 	struct spool *marks;
-	struct spool *texts; /* of events: each with a 0, in whole pieces */
-	uint32_t losses;     /* place in thread[] */
+	struct spool *texts; /* of events, each with its 0 in whole pieces */
+	uint32_t losses;     /* index in thread[]: shows losses */
 	int64_t begin, end;
 };
 
@@ -333,6 +329,7 @@ static int firefox_threads_read_range(struct firefox_threads *t,
 	return rows_end(r, err);
 }
 
+/* Reads all threads and processes. Returns 0, or -1 and *err. */
 static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 				struct err *err)
 {
@@ -372,14 +369,14 @@ static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 	return rows_end(r, err);
 }
 
-/* How many lives of each pid, or of each tid, were numbered so far. */
+/* How many lives of each pid, or of each tid, are numbered so far. */
 struct numbering {
 	struct intern numbers; /* the id of a number is its place in lives[] */
 	uint32_t *lives;
 	size_t n, cap;
 };
 
-/* Numbers the next life of its pid or tid. */
+/* Stores in a life how many of its pid or tid were numbered before it. */
 static void number_life(struct numbering *g, struct life *l)
 {
 	uint32_t id =
@@ -406,7 +403,8 @@ static void firefox_threads_free(struct firefox_threads *t)
 	free_all(t->thread, t->process, t);
 }
 
-/* Returns NULL and *err on failure. */
+/* Returns the threads of a database, without samples and markers, which
+ * firefox_threads_free() frees; NULL and *err on failure. */
 static struct firefox_threads *firefox_threads_new(struct store *db,
 						   struct err *err)
 {
@@ -445,7 +443,7 @@ static struct thread *firefox_threads_thread_of(struct firefox_threads *t,
 	return &t->thread[comm->thread < t->losses ? comm->thread : 0];
 }
 
-/* Gives each thread the last of its names. */
+/* Sets the name of each thread to its last one. */
 static void firefox_name_threads(struct firefox_threads *t,
 				 const struct events *e)
 {
@@ -474,7 +472,7 @@ static int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		return -1;
 	s->weight = weight;
 	s->stack = stack;
-	/* an event without a time is put at the last time */
+	/* an event without a time gets that of the sample before it */
 	if (e->timed)
 		s->time = e->time;
 	else
@@ -484,9 +482,10 @@ static int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 	return 0;
 }
 
-/* Adds a wait of the thread with that name. Returns 0, or -1 and *err. Two
- * threads may have had one id: the wait is of the one that left. Behind its
- * exit, a thread still runs and waits a little. */
+/* Adds a wait as a marker of the thread of comm, unless it is a sum, was
+ * sampled or is of another tid. Returns 0, or -1 and *err. Two threads may have
+ * had one tid: if the thread that left ended during the wait, the wait has no
+ * end. After its exit event, a thread still runs and waits a little. */
 static int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
 			const struct event_comm *comm, struct err *err)
 {
@@ -509,10 +508,10 @@ static int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
 		       : firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
 
-/* Adds an event that is no sample of the profile, as a marker. name: borrowed
- * until the threads are written; NULL: the text is what it is called. text: its
- * fields, len bytes; stack: FIREFOX_NONE if it has none. Returns 0, or -1 and
- * *err. */
+/* Adds an event that is not a sample of the profile, as a marker. name is
+ * borrowed until the threads are written; if it is NULL, text names the marker.
+ * text has the fields, len bytes. stack is FIREFOX_NONE if there is none.
+ * Returns 0, or -1 and *err. */
 static int firefox_event(struct firefox_threads *t, const struct event_row *e,
 			 const struct event_comm *comm, const char *name,
 			 const char *text, size_t len, uint32_t stack,
@@ -541,8 +540,8 @@ static int firefox_event(struct firefox_threads *t, const struct event_row *e,
 	return firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
 
-/* Adds a loss, whose text is borrowed until the threads are written. Returns 0,
- * or -1 and *err. */
+/* Adds a loss, whose `what` is borrowed until the threads are written. Returns
+ * 0, or -1 and *err. */
 static int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
 			struct err *err)
 {
@@ -572,6 +571,7 @@ enum sample_column {
 	SAMPLE_MS
 };
 
+/* Writes an array with one value for each sample of a thread. */
 static void put_column(const struct firefox_threads *t, struct json *j,
 		       const char *name, const struct thread *th,
 		       enum sample_column column)
@@ -630,21 +630,20 @@ static size_t firefox_threads_process(const struct firefox_threads *t,
 }
 
 /* Writes "threads": [...], and adds the strings of markers to f. The profiler
- * refuses a profile without threads: if none is used, that of the losses is
- * written. */
+ * refuses a profile without threads: if none is used, losses have one. */
 static void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 				const struct firefox_weights *w, struct json *j)
 {
 	const struct writing marks = { f, j, t->begin, t->end, t->texts };
 	bool empty = true;
 
-	/* Numbers the lives of each tid and each pid that are written, by the
-	 * time at which they began: ids of the database, which are the places
-	 * in thread[] and process[], grow with time. A thread that perf listed
-	 * when it had recorded its start already has a life without a sample,
-	 * which the number of the next one does not count. [0], which is no
-	 * thread of the database, has number -1 as other lives without a known
-	 * number; it comes after all of them. */
+	/* Number the lives of each tid and pid that are written, by the time at
+	 * which they began: ids of the database, which are indexes in thread[]
+	 * and process[], grow with time. If perf recorded the start of a thread
+	 * and then listed the thread as well, the database has a second life
+	 * without samples, which is not written and not numbered. [0], which is
+	 * no thread of the database, has number -1, as lives without a known
+	 * number do, and comes after all of them. */
 	struct numbering tids RELEASED_BY(numbering_release) = { 0 };
 	struct numbering pids RELEASED_BY(numbering_release) = { 0 };
 	bool *used OWNED = mem_new(t->n_process, sizeof(*used));
@@ -708,7 +707,7 @@ static void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 	json_end(j);
 }
 
-/* Returns the index of the thread with the largest weight in that list. */
+/* Returns the index of the thread with the largest weight, of those written. */
 static uint32_t firefox_heaviest(const struct firefox_threads *t)
 {
 	uint64_t most = 0;
@@ -739,22 +738,21 @@ struct job {
 	struct firefox_threads *threads;
 	struct loss_rows *losses;
 	struct events *events;
-	struct payloads *payloads; /* of these */
-	/* by event_type.id: 'w' its events are samples, 'm' markers */
+	struct payloads *payloads; /* of events */
+	/* by event_type.id: 'w': a sample, 'm': a marker, 0: left out */
 	char *wanted;
-	uint64_t no_time; /* events that are no markers for want of it */
+	uint64_t no_time; /* events that are left out for lack of a time */
 	struct label_list l;
-	struct intern known; /* both raw chains, calls, verdict and flags */
-	uint32_t *stack;     /* of those */
+	struct intern known; /* both raw chains, calls, verdict, flags: keys */
+	uint32_t *stack;     /* by key: index of the profile's stack */
 	size_t n_stack, cap_stack;
-	struct stacks_sample *call; /* of all kinds of calls, by time */
+	struct stacks_sample *call; /* calls of all kinds, in time order */
 	size_t n_call, cap_call;
 	uint64_t weight, samples;
 	bool weighted; /* some sample has a weight other than 1 */
 };
 
-/* ---- samples */
-
+/* Returns the index of the profile's stack for a group of samples. */
 static uint32_t stack_of(struct job *j, const struct stacks_group *g)
 {
 	const uint32_t key[] = { g->kraw, g->uraw, g->nest,
@@ -786,8 +784,8 @@ static int take_sample(struct job *j, const struct event_row *e,
 			      stack_of(j, g), weight, err);
 }
 
-/* An event that is not what the samples are of: a marker, with its fields and
- * its stack. */
+/* Adds an event of another type than the samples as a marker, with fields and
+ * stack; without a time it is only counted. Returns 0, or -1 and *err. */
 static int firefox_take_event(struct job *j, const struct event_row *e,
 			      const struct stacks_group *g, struct err *err)
 {
@@ -814,8 +812,6 @@ static void firefox_keep_call(void *arg, const struct stacks_sample *one)
 	*mem_add(j->call, j->n_call, j->cap_call) = *one;
 }
 
-/* ---- the profile */
-
 static void firefox_put_note(void *arg, const char *line)
 {
 	struct json *j = arg;
@@ -828,8 +824,7 @@ static void firefox_put_note(void *arg, const char *line)
 	json_end(j);
 }
 
-/* Returns the mean interval of samples of time in ns; of others it is not
- * known. */
+/* Returns the mean interval of samples in ns; 1 ms if they weigh no time. */
 static uint64_t interval(const struct job *j, bool is_time)
 {
 	return is_time && j->samples && j->weight / j->samples
@@ -837,7 +832,8 @@ static uint64_t interval(const struct job *j, bool is_time)
 		       : NS_PER_MS;
 }
 
-/* The shared tables come last, as threads add strings to them. */
+/* Writes the whole profile. The shared tables come last, because threads add
+ * strings to them. Returns 0, or -1 and *err. */
 static int firefox_write(struct job *d, int event, struct err *err)
 {
 	const char *unit = stacks_unit(d->s, event, d->x->samples);
@@ -856,8 +852,8 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	json_shown(&j, "arguments", name);
 	json_int(&j, "startTime", 0);
 	json_int(&j, "profilingStartTime", 0);
-	/* The profiler leaves out what is at the end: it is one interval later.
-	 */
+	/* The profiler leaves out a sample at the end of the profile, so the
+	 * end is one interval later. */
 	firefox_put_ms(&j, "profilingEndTime",
 		       (uint64_t)d->threads->end - (uint64_t)d->threads->begin +
 			       interval(d, w.is_time));
@@ -877,7 +873,7 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	json_end(&j);
 	firefox_put_categories(&j);
 	firefox_put_mark_schema(&j);
-	/* The profiler shows notes with its own facts about the profile. */
+	/* The profiler shows notes next to its own facts about the profile. */
 	json_array(&j, "extra");
 	json_object(&j, NULL);
 	json_text(&j, "label", "Capture and losses");
@@ -903,8 +899,7 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	return 0;
 }
 
-/* ---- all of it */
-
+/* Adds samples, markers and losses; writes all. Returns 0, or -1 and *err. */
 static int export_firefox_write_all(struct job *j, struct err *err)
 {
 	char *others OWNED = NULL;
@@ -914,9 +909,10 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	bool markers = false;
 	int rc;
 
-	/* Events with the same name in several captures are one event. Of the
-	 * others those are markers that are still samples, and no records of
-	 * calls, and that waits, which are markers too, do not tell. */
+	/* Events with the same name in several captures are one event. Other
+	 * events are markers if they still count as samples: records that
+	 * became calls do not. Nor is sched_switch a marker unless --event asks
+	 * for it, because waits are markers that show the same. */
 	j->wanted = mem_new(n + 1, sizeof(*j->wanted));
 	for (size_t i = 1; i <= n; i++) {
 		const struct event_type *t = events_type(j->events, (int64_t)i);
@@ -960,7 +956,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	}
 	if (rc)
 		return -1;
-	/* Calls are samples, each with the time that it was in no other one. */
+	/* Calls are samples, each with its time outside of calls inside it. */
 	for (size_t k = 0; k < j->n_call; k++) {
 		const struct stacks_sample *c = &j->call[k];
 		const struct stacks_group *group = &j->s->group[c->group];

@@ -52,7 +52,7 @@ struct json_export {
 	const struct export_request *x;
 	struct events *events;
 	struct known_code *code;
-	uint64_t *addr; /* CHAIN_MAX addresses */
+	uint64_t *addr; /* room for CHAIN_MAX addresses */
 };
 
 static void export_json_put_words(struct json *j, const char *key,
@@ -65,8 +65,8 @@ static void export_json_put_words(struct json *j, const char *key,
 	json_end(j);
 }
 
-/* Begins an array with an item a line. An empty one ends on a line of its own,
- * as version 1 has it. */
+/* Begins an array with one item in each line. An empty array ends on a line of
+ * its own, as version 1 has it. */
 static void export_json_begin(struct json *j, const char *key)
 {
 	json_array(j, key);
@@ -116,7 +116,7 @@ static int export_json_put_losses(struct json_export *e, struct err *err)
 	return 0;
 }
 
-/* Code: the place in an array is the id, and item 0 is none. */
+/* In the arrays of code, the index of an item is its id, and item 0 is none. */
 
 static void export_json_put_image(struct json_export *e, size_t id)
 {

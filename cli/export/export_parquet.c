@@ -22,29 +22,26 @@
 #include "stitch/base/table.h"
 #include "stitch/files/new_file.h"
 
-/* ---- writes a Parquet file: row groups of columns, then the footer.
- *
+/* A Parquet file is made of row groups of columns, then the footer. Call
  * parquet_open(), parquet_put() for each batch, parquet_finish(), which gives
- * the file its name, parquet_close(). Memory is bounded by a row group: 524,288
- * rows, or fewer if lists are long or texts large.
+ * the file its name, then parquet_close(). Memory is bounded by a row group:
+ * 524,288 rows, or fewer if lists are long or texts large.
  *
- * Parquet format 2.x with pages of version 1, which all readers know:
+ * The format is Parquet 2.x with pages of version 1, which all readers know:
  * dictionary pages, packed indexes, deltas for times; zstd; minimum and maximum
  * of each column of a row group. */
 
-/* pq_column_add() for each batch, then pq_column_write(), which leaves the
- * column empty for the next row group. Memory is bounded by a row group. */
-
-/* Empty if all but c is 0. */
+/* A column of a row group; empty if all but c is 0. Call pq_column_add() for
+ * each batch, then pq_column_write(), which empties it for the next group. */
 struct pq_column {
 	const struct fleet_column *c;
-	/* numbers: as they are. Texts and hashes: numbers in words. */
+	/* numbers as they are; of texts and hashes, their ids in words */
 	unsigned char *value;
 	size_t n, cap;	       /* values of the row group so far */
-	uint32_t *length;      /* of a list: values of each row */
+	uint32_t *length;      /* of a list: count of values in each row */
 	size_t n_row, cap_row; /* rows, of a list */
 	struct intern words;
-	uint32_t *known; /* by number in the batch's pool: 1 + that in words */
+	uint32_t *known; /* by id in the batch's pool: 1 + id in words; or 0 */
 	size_t n_known, cap_known;
 };
 
@@ -52,8 +49,8 @@ struct pq_pages {
 	FILE *out;
 	struct pack_zstd *zstd;
 	uint64_t at;	  /* bytes written */
-	uint64_t plain;	  /* what they were before compression, headers
-			   * included, since the caller cleared it */
+	uint64_t plain;	  /* bytes before compression, with headers, since the
+			   * caller cleared it */
 	struct blob body; /* of the next page; the caller fills it */
 	struct blob packed, head;
 };
@@ -119,10 +116,10 @@ static int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
 }
 
 #define PAGE_VALUES 65536
-#define DICTIONARY_MAX 65536 /* of numbers */
-#define BOUND_MAX 256	     /* longer texts have no statistics */
+#define DICTIONARY_MAX 65536 /* entries of a dictionary of numbers */
+#define BOUND_MAX 256	     /* bytes; longer texts have no statistics */
 #define CODEC_ZSTD 6
-#define RECENT 64 /* numbers that are found without a table */
+#define RECENT 64 /* slots of a cache in front of a table */
 
 enum pq_type {
 	PQ_INT32 = 1,
@@ -155,14 +152,14 @@ static int pq_column_type(const struct fleet_column *c)
 	}
 }
 
-/* Forgets the numbers of the pools: those of the next batch are others. */
+/* Forgets the ids of the pools, because the next batch has others. */
 static void pq_column_forget(struct pq_column *p)
 {
 	if (p->n_known)
 		memset(p->known, 0, p->n_known * sizeof(*p->known));
 }
 
-/* Adds rows [from, from + n). */
+/* Adds rows [from, from + n) of a batch. */
 static void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 			  size_t from, size_t n)
 {
@@ -202,7 +199,7 @@ static void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 	p->n += n;
 }
 
-/* Returns a number as its physical type has it. */
+/* Returns value i as 64 bits; a signed number is extended. */
 static uint64_t pq_column_at(const struct pq_column *p, size_t i)
 {
 	const void *v = p->value;
@@ -239,11 +236,11 @@ static void pq_put_word(struct blob *b, const struct pq_column *p,
 /* How a row group's values of a column are written. */
 struct pq_plan {
 	enum pq_encoding encoding;
-	uint32_t *index; /* of each value in the dictionary */
+	uint32_t *index; /* by value: its entry in the dictionary */
 	uint32_t *owned; /* index, if it is to be freed */
-	uint64_t *entry; /* the dictionary of numbers */
+	uint64_t *entry; /* the dictionary of numbers; or NULL */
 	size_t n_entry;
-	unsigned int width; /* of the index */
+	unsigned int width; /* bits of an index */
 };
 
 static size_t pq_word_bytes(const struct pq_column *p, uint32_t word)
@@ -257,7 +254,7 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 {
 	size_t most = p->n / 4 < DICTIONARY_MAX ? p->n / 4 : DICTIONARY_MAX;
 	struct table seen RELEASED_BY(table_release) = { 0 };
-	uint32_t recent[RECENT] = { 0 }; /* index of a value with these bits */
+	uint32_t recent[RECENT] = { 0 }; /* last entry with these low bits */
 	size_t cap = 0;
 
 	if (!p->n)
@@ -280,7 +277,7 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 	plan->width = pq_width(plan->n_entry - 1);
 }
 
-/* Puts the values [from, from + n). */
+/* Writes the values [from, from + n). */
 static void pq_put_values(const struct pq_column *p, const struct pq_plan *plan,
 			  struct blob *b, size_t from, size_t n)
 {
@@ -307,14 +304,14 @@ static void pq_put_level(struct blob *b, const uint32_t *v, size_t n)
 	blob_set(b, at, b->n - at - 4, 4);
 }
 
-/* A part of a row group: what a page has. */
+/* The part of a row group that one page has. */
 struct pq_part {
-	size_t row, value; /* the next ones */
+	size_t row, value; /* the first ones */
 	size_t n_row, n_value, n_entry;
 };
 
-/* Puts the levels of the lists of a page: entries begin a row (0) or continue
- * it (1), and are values (1) or stand for an empty list (0). */
+/* Writes the levels of the lists of a page: an entry begins a row (0) or
+ * continues it (1), and is a value (1) or stands for an empty list (0). */
 static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
 			  struct blob *b)
 {
@@ -333,7 +330,7 @@ static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
 	pq_put_level(b, there, g->n_entry);
 }
 
-/* Finds the next page. Returns false if there is none. */
+/* Moves on to the next page. Returns false if there is none. */
 static bool pq_next_part(const struct pq_column *p, struct pq_part *g)
 {
 	g->row += g->n_row;
@@ -355,11 +352,14 @@ static bool pq_next_part(const struct pq_column *p, struct pq_part *g)
 	return g->n_row > 0;
 }
 
+/* Offsets of a column of a row group; data is after the dictionary. */
 struct pq_chunk {
 	uint64_t start, data, end, plain;
 	size_t n_entry;
 };
 
+/* Writes the pages of a column, the dictionary first, and sets *k. Returns 0,
+ * or -1 and *err. */
 static int pq_write_pages(const struct pq_column *p, const struct pq_plan *plan,
 			  struct pq_pages *out, struct pq_chunk *k,
 			  struct err *err)
@@ -401,8 +401,8 @@ static int pq_compare_words(const struct pq_column *p, uint32_t a, uint32_t b)
 	return d ? d : n < m ? -1 : n > m;
 }
 
-/* Stores the smallest and the largest value as they are written. Returns
- * false if there are none that are short enough. */
+/* Appends the smallest text to low and the largest to high. Returns false if
+ * there is none, or one of them is longer than BOUND_MAX. */
 static bool pq_word_bounds(const struct pq_column *p, struct blob *low,
 			   struct blob *high)
 {
@@ -423,14 +423,15 @@ static bool pq_word_bounds(const struct pq_column *p, struct blob *low,
 	return true;
 }
 
+/* Does the same for numbers. Returns false for doubles, too. */
 static bool pq_number_bounds(const struct pq_column *p,
 			     const struct pq_plan *plan, struct blob *low,
 			     struct blob *high)
 {
-	bool known = plan->encoding == PQ_DICTIONARY; /* its values are all */
+	bool known = plan->encoding == PQ_DICTIONARY; /* it has all values */
 	size_t n = known ? plan->n_entry : p->n;
 	bool is_signed = p->c->type == FLEET_I32 || p->c->type == FLEET_I64;
-	/* unsigned order of these is the order of the values */
+	/* with the sign bit flipped, unsigned order is that of the values */
 	uint64_t flip = is_signed ? (uint64_t)1 << 63 : 0;
 	uint64_t a = UINT64_MAX;
 	uint64_t b = 0;
@@ -449,8 +450,8 @@ static bool pq_number_bounds(const struct pq_column *p,
 	return true;
 }
 
-/* Writes the pages, and the ColumnChunk as the next item of meta. Returns 0, or
- * -1 and *err. */
+/* Writes the pages of a column and, as the next item of meta, its ColumnChunk,
+ * and empties the column. Returns 0, or -1 and *err. */
 static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 			   struct pq_thrift *meta, struct err *err)
 {
@@ -506,8 +507,8 @@ static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 		pq_i64(meta, 9, (int64_t)k.data);
 		if (dictionary)
 			pq_i64(meta, 11, (int64_t)k.start);
-		/* Statistics; readers differ in what they count as null in a
-		 * list. */
+		/* Write statistics, but not of lists: readers differ in what
+		 * they count as null there. */
 		if (!p->c->list &&
 		    (pq_is_pooled(p->c->type)
 			     ? pq_word_bounds(p, &low, &high)
@@ -529,7 +530,7 @@ static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 }
 
 #define GROUP_ROWS 524288
-#define GROUP_VALUES ((size_t)4 << 20) /* of all columns that are lists */
+#define GROUP_VALUES ((size_t)4 << 20) /* values of all list columns */
 #define GROUP_TEXT ((size_t)64 << 20)  /* bytes of the texts of a column */
 #define MAGIC "PAR1"
 
@@ -545,7 +546,7 @@ struct parquet {
 	size_t n_group;
 };
 
-/* Removes the file unless it is finished. */
+/* Frees p, and removes the file unless it is finished. */
 static void parquet_close(struct parquet *p)
 {
 	if (!p)
@@ -564,7 +565,7 @@ static void parquet_close(struct parquet *p)
 	free_all(p->path, p);
 }
 
-/* Returns NULL and *err if the file cannot be made. */
+/* Returns what parquet_close() frees, or NULL and *err. */
 static struct parquet *
 parquet_open(const char *path, const struct fleet_table *table, struct err *err)
 {
@@ -587,6 +588,7 @@ parquet_open(const char *path, const struct fleet_table *table, struct err *err)
 	return p;
 }
 
+/* Writes the rows so far as a row group. Returns 0, or -1 and *err. */
 static int parquet_end_group(struct parquet *p, struct err *err)
 {
 	uint64_t start = p->pages.at;
@@ -649,8 +651,8 @@ static int parquet_put(struct parquet *p, const struct fleet_batch *b,
 	return 0;
 }
 
-/* To be called when the numbers of a pool have changed: before the first batch
- * of another database, and after each batch of table field. */
+/* Forgets ids of pools. Call it when the pools have changed: before the first
+ * batch of another database, and after each batch of table field. */
 static void parquet_forget(struct parquet *p)
 {
 	for (size_t i = 0; i < p->table->n_column; i++)
@@ -664,6 +666,7 @@ enum pq_converted {
 	PQ_INT_8 = 15
 };
 
+/* Writes the schema element of a group; repetition is -1 for the root. */
 static void parquet_put_group(struct pq_thrift *t, const char *name,
 			      int repetition, size_t children, bool is_list)
 {
@@ -682,7 +685,8 @@ static void parquet_put_group(struct pq_thrift *t, const char *name,
 	pq_end(t);
 }
 
-/* Writes what is left, and the footer. Returns 0, or -1 and *err. */
+/* Writes the last row group and the footer, and gives the file its name.
+ * Returns 0, or -1 and *err. */
 static int parquet_finish(struct parquet *p, struct err *err)
 {
 	struct blob footer RELEASED_BY(blob_release) = { 0 };
@@ -709,7 +713,7 @@ static int parquet_finish(struct parquet *p, struct err *err)
 			parquet_put_group(&t, c->name, 0, 1, true);
 			parquet_put_group(&t, "list", 2, 1, false);
 		}
-		/* Puts a column, with what readers need to know of its type:
+		/* Put a column, with what readers need to know about its type:
 		 * that it is text, or the size and sign of a number. */
 		enum fleet_type type = c->type;
 		bool is_signed = type == FLEET_I32 || type == FLEET_I64;
@@ -752,7 +756,7 @@ static int parquet_finish(struct parquet *p, struct err *err)
 	pq_text(&t, 2, version);
 	pq_end(&t);
 	pq_text(&t, 6, "backstitch version " VERSION);
-	/* all columns have the order of their type */
+	/* all columns are ordered as their type is */
 	pq_list(&t, 7, PQ_STRUCT, p->table->n_column);
 	for (size_t i = 0; i < p->table->n_column; i++) {
 		pq_struct_item(&t);
@@ -774,16 +778,16 @@ static int parquet_finish(struct parquet *p, struct err *err)
 	return rc;
 }
 
-/* What is being written. */
+/* The folder that is being written. */
 struct lake {
 	const struct export_request *x;
-	struct fleet_ask ask; /* of the request, for each database */
+	struct fleet_ask ask; /* of the request, with our own filter */
 	struct filter_apart apart;
 	const char *folder;
 	struct parquet *file[FLEET_TABLES]; /* NULL: not open */
-	struct intern runs, stacks;	    /* ids and hashes that have rows */
-	struct table names;		    /* places that have rows */
-	bool names_are_new;		    /* of the place before */
+	struct intern runs, stacks;	    /* that were written */
+	struct table names;		    /* places that were written */
+	bool names_are_new;		    /* this place was not written */
 	struct fleet *f;		    /* the database that is read */
 	uint64_t kept, rows;
 };
@@ -798,6 +802,8 @@ static bool lake_wants(const struct lake *l, enum fleet_table_id t)
 	return l->x->fields || t != FLEET_FIELD;
 }
 
+/* Returns whether row i is not written yet, and counts it as written. Runs
+ * share these tables, so that several databases may have one row. */
 static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 {
 	if (b->table == &fleet_tables[FLEET_STACK]) {
@@ -809,8 +815,8 @@ static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 					intern_length(c->pool, c->id[i])) == n;
 	}
 	if (b->table == &fleet_tables[FLEET_NAME]) {
-		/* a place is a hash; all its levels are of one database, and
-		 * come one after the other */
+		/* A place is a hash. All levels of a place are of one database,
+		 * one after the other; level 0 is the first. */
 		uint64_t place = b->cell[0].u64[i];
 
 		if (b->cell[1].u8[i])
@@ -824,7 +830,7 @@ static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 	return true;
 }
 
-/* Adds the rows of a batch that are new. */
+/* Adds the rows of a batch that are new. Returns 0, or -1 and *err. */
 static int lake_put(struct lake *l, struct parquet *p,
 		    const struct fleet_batch *b, struct err *err)
 {
@@ -842,6 +848,7 @@ static int lake_put(struct lake *l, struct parquet *p,
 	return parquet_put(p, b, from, b->n - from, err);
 }
 
+/* Adds rows of a table, of a run if it is by_run. Returns 0, or -1 and *err. */
 static int lake_put_table(struct lake *l, struct parquet *p,
 			  enum fleet_table_id t, size_t run, struct err *err)
 {
@@ -860,8 +867,8 @@ static int lake_put_table(struct lake *l, struct parquet *p,
 	return ret;
 }
 
-/* Appends NAME=VALUE/ to a path; what is special in a path becomes %XX, as in
- * all partition folders. Returns 0, or -1 and *err if it cannot be made. */
+/* Appends /NAME=VALUE to a path and makes that folder; what is special in a
+ * path becomes %XX, as in all partition folders. Returns 0, or -1 and *err. */
 static int lake_add_folder(char *path, size_t size, const char *name,
 			   const char *value, struct err *err)
 {
@@ -904,6 +911,7 @@ static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
 	return rc;
 }
 
+/* Adds a run, unless another database had it. Returns 0, or -1 and *err. */
 static int lake_put_run(struct lake *l, size_t run, struct err *err)
 {
 	static const enum fleet_table_id order[] = {
@@ -929,6 +937,7 @@ static int lake_put_run(struct lake *l, size_t run, struct err *err)
 	return 0;
 }
 
+/* Adds all rows of a database. Returns 0, or -1 and *err. */
 static int lake_put_database(struct lake *l, struct store *db, struct err *err)
 {
 	uint64_t rows;
@@ -953,6 +962,7 @@ static int lake_put_database(struct lake *l, struct store *db, struct err *err)
 	return rc;
 }
 
+/* Makes the folder, and files outside partitions. Returns 0, or -1 and *err. */
 static int lake_open(struct lake *l, struct err *err)
 {
 	char path[4096];
@@ -972,7 +982,7 @@ static int lake_open(struct lake *l, struct err *err)
 	return 0;
 }
 
-/* A name that one database has is no typing error. */
+/* Fails if the filter has a name that none of the databases has. */
 static int lake_end_filter(const struct lake *l, const struct inputs *in,
 			   struct err *err)
 {

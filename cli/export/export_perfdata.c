@@ -28,11 +28,9 @@
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-/* ---- writes records of tasks, mappings and losses of a perf.data file, in
- * time order.
- *
- * Order of calls: pd_tasks_new(), pd_tasks_seen() for every event to be
- * written, pd_tasks_start(), then before each event pd_tasks_until() and
+/* Records of tasks, mappings and losses are written in time order. Call
+ * pd_tasks_new(), pd_tasks_seen() for every event to be written,
+ * pd_tasks_start(), then before each event pd_tasks_until() and
  * pd_tasks_sample(). */
 
 /* The order of records with equal times: mappings follow an exec. */
@@ -53,14 +51,14 @@ struct side {
 struct process {
 	int64_t pid, start;
 	uint32_t parent; /* process.id */
-	uint32_t space;	 /* shared by all uses of a process id */
+	uint32_t space;	 /* number of its pid; a reused pid keeps it */
 	bool wanted;
 };
 
 struct thread {
 	int64_t tid, start, end, last;
 	uint32_t process; /* process.id; 0: none */
-	uint32_t seat;	  /* shared by all uses of a thread id */
+	uint32_t seat;	  /* number of its tid; a reused tid keeps it */
 };
 
 struct comm {
@@ -78,7 +76,7 @@ struct loss {
 struct pd_tasks {
 	struct perfdata *pd;
 	struct pd_maps *maps;
-	struct process *process; /* by id - 1, and so on */
+	struct process *process; /* by id - 1, as are threads and comms */
 	struct thread *thread;
 	struct comm *comm;
 	struct loss *loss;
@@ -86,11 +84,11 @@ struct pd_tasks {
 	size_t cap_process, cap_thread, cap_comm, cap_loss;
 	struct side *side;
 	size_t n_side, cap_side, next;
-	struct table by_pid, by_tid; /* to spaces, seats */
+	struct table by_pid, by_tid; /* from pid to space, from tid to seat */
 	bool *used_space;
 	const char *
 		*name; /* by seat: the name that a reader knows; NULL: none */
-	const struct thread **life; /* by seat: the last thread with a FORK */
+	const struct thread **life; /* by seat: the last one with a FORK */
 	uint32_t n_space, n_seat;
 	struct arena text;
 };
@@ -147,6 +145,7 @@ static int pd_tasks_read_comms(struct pd_tasks *t, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Reads all losses, those without a time last. Returns 0, or -1 and *err. */
 static int pd_tasks_read_losses(struct pd_tasks *t, struct err *err)
 {
 	struct rows *r = rows_of(t->pd->db, "perfdata_losses", err);
@@ -176,7 +175,8 @@ static void pd_tasks_free(struct pd_tasks *t)
 		 t->used_space, t->name, t->life, t);
 }
 
-/* Borrows maps. Returns NULL and *err on failure. */
+/* Reads tasks and losses. Borrows pd and maps; pd_tasks_free() frees the
+ * result. Returns NULL and *err on failure. */
 static struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_maps *maps,
 				     struct err *err)
 {
@@ -233,7 +233,7 @@ static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
 
 COMPARE_BY(pd_tasks_by_time, struct side, time, kind, id);
 
-/* all: also write records of processes without events. */
+/* Orders the records to be written; all: also of processes without events. */
 static void pd_tasks_start(struct pd_tasks *t, bool all)
 {
 	for (size_t i = 0; i < t->n_process && all; i++)
@@ -244,8 +244,8 @@ static void pd_tasks_start(struct pd_tasks *t, bool all)
 		if (th->start != PD_START)
 			add_side(t, SIDE_FORK, th->start, i);
 		/* A reader forgets the name and mappings of a thread at its
-		 * EXIT, which therefore comes after its last sample; the tracer
-		 * may have taken that a moment later. */
+		 * EXIT, which therefore comes after its last sample: the tracer
+		 * may have taken this a moment later. */
 		if (th->end != PD_START)
 			add_side(t, SIDE_EXIT,
 				 th->end > th->last ? th->end : th->last, i);
@@ -289,8 +289,9 @@ static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
 	t->used_space[p->space] = true;
 }
 
-/* A new process inherits its parent's name and mappings. If the parent is not
- * known, a reader only forgets an earlier use of the pid. */
+/* Writes the FORK of a new process, with which it inherits its parent's name
+ * and mappings. If the parent is not known, a reader only forgets an earlier
+ * use of the pid. */
 static void new_process(struct pd_tasks *t, const struct process *p,
 			const struct thread *th)
 {
@@ -312,6 +313,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 		t->name[th->seat] = t->name[seat];
 }
 
+/* Writes the FORK of a thread, if its process has records. */
 static void do_fork(struct pd_tasks *t, const struct thread *th)
 {
 	const struct process *p = pd_tasks_process_of(t, th->process);
@@ -336,6 +338,7 @@ static bool pd_tasks_same_name(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+/* Writes the COMM of a thread, unless a reader knows the name. */
 static void do_comm(struct pd_tasks *t, const struct comm *c)
 {
 	const struct thread *th = pd_tasks_thread_of(t, c->thread);
@@ -420,8 +423,8 @@ static void pd_tasks_until(struct pd_tasks *t, int64_t time)
 	}
 }
 
-/* Makes the thread and its name, which is borrowed, known to a reader; fills
- * *who. */
+/* Writes the name of a sample's thread unless a reader knows it; the name is
+ * borrowed. Fills *who. */
 static void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 			    int64_t time, struct pd_who *who)
 {
@@ -445,24 +448,23 @@ static void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 		pd_tasks_put_comm(t, p, th, comm->name, false, time);
 }
 
-/* ---- payloads of tracepoints, and the formats of their fields, which perf
- * needs before the records */
-
 #define TYPE_TRACEPOINT 2u
 #define ID_MAX 65535u /* common_type is a u16 */
 #define PAGE 4096u
 
+/* Payloads of tracepoints, and the formats of their fields, which perf needs
+ * before the records. */
 struct pd_trace {
 	struct perfdata *pd;
 	struct payloads *payloads;
-	struct table by_id; /* event type by id */
+	struct table by_id; /* from ids in the file to indexes in pd->event */
 	uint32_t free_id;
-	const struct pd_capture
-		*machine; /* whose byte order the payloads have */
+	const struct pd_capture *machine; /* whose byte order payloads have */
 	unsigned char none[16];
 };
 
-/* A file can hold tracepoints of one kind of machine only. */
+/* Returns whether the file has events of a type as tracepoints. A file can hold
+ * tracepoints of one kind of machine only. */
 static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
 {
 	if (!e->n || !e->sample || !e->format || !e->payload ||
@@ -481,8 +483,8 @@ static uint32_t pd_trace_find_id(const struct pd_trace *t, uint64_t id)
 	return table_find_hash(&t->by_id, hash_u64(id));
 }
 
-/* Uses the kernel's id, unless it is taken by an event of another kernel, or of
- * a tracer that numbers its events from 0. */
+/* Sets the id of tracepoint i in the file: the kernel's, unless an event of
+ * another kernel has it, or the tracer numbers its events from 0. */
 static void take_id(struct pd_trace *t, size_t i)
 {
 	struct pd_event *e = &t->pd->event[i];
@@ -516,6 +518,7 @@ static void pd_trace_put_section(const struct pd_trace *t, const char *name,
 	blob_add(&t->pd->tracing, text, strlen(text));
 }
 
+/* Fills pd->tracing: the section with the formats of all tracepoints. */
 static void pd_trace_put_formats(const struct pd_trace *t)
 {
 	struct blob *b = &t->pd->tracing;
@@ -570,7 +573,7 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 	pd_trace_put_number(t, 0, 4); /* printk_formats */
 }
 
-/* Marks the events of pd that are tracepoints; to be called before
+/* Marks the event types of pd that are tracepoints. Call it before
  * perfdata_open(). Returns NULL and *err on failure. */
 static struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 {
@@ -599,8 +602,8 @@ static struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 	return t;
 }
 
-/* Stores the payload of an event, valid until the next call. To be called for
- * all events in their order. Returns 0, or -1 and *err. */
+/* Stores the payload of an event, valid until the next call. Call it for all
+ * events in their order. Returns 0, or -1 and *err. */
 static int pd_trace_get(struct pd_trace *t, const struct event_row *e,
 			int64_t tid, const void **data, size_t *len,
 			struct err *err)
@@ -628,8 +631,8 @@ struct job {
 	struct pd_maps *maps;
 	struct pd_tasks *tasks;
 	struct pd_trace *trace;
-	struct row_cursor switches; /* what is more of them */
-	uint64_t *ip; /* of the sample being written, contexts included */
+	struct row_cursor switches; /* more about switches than in events */
+	uint64_t *ip; /* addresses of the current sample, with contexts */
 	size_t n, cap;
 };
 
@@ -638,6 +641,8 @@ struct job {
 /* The maximal size of a sample without its callchain and payload. */
 #define SAMPLE_BYTES 128u
 
+/* Counts the events of each type, and finds the range of times, the largest CPU
+ * and the threads. Returns 0, or -1 and *err. */
 static int survey_events(struct job *j, struct err *err)
 {
 	struct events *ev =
@@ -690,6 +695,7 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
 		add_ip(j, ip[i]);
 }
 
+/* Writes a sample with both halves of its stack. Returns 0, or -1 and *err. */
 static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 				      const struct pd_who *who,
 				      const struct pd_when *when,
@@ -710,8 +716,7 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 		add_ip(j, PD_CONTEXT_KERNEL);
 		add_half(j, e->kraw, UINT64_MAX);
 	}
-	/* Adds the user half, or a word for it if it is missing or of
-	 * another program. */
+	/* Add the user half, or a word if it is missing or another's. */
 	const char *missing = stacks_missing(e->verdict, e->uraw);
 	unsigned int end = code_chain_at(j->pd->code, e->uraw)->ended;
 	if (missing || e->uraw) {
@@ -756,7 +761,8 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 	return 0;
 }
 
-/* Opens what is more of switches than their events, if there are any. */
+/* Opens the rows that say more about switches than events do, if there are any
+ * switches. Returns 0, or -1 and *err. */
 static int open_switches(struct job *j, struct err *err)
 {
 	struct perfdata *pd = j->pd;
@@ -780,8 +786,8 @@ static void pd_put_throttle(struct job *j, uint32_t type,
 	perfdata_end(j->pd, when);
 }
 
-/* Writes the record of an event if it is a switch or throttling. To be called
- * in the order of events. Returns 0, or -1 and *err. */
+/* Writes the record of an event if it is a switch or throttling. Call it in the
+ * order of events. Returns 0, or -1 and *err. */
 static int pd_put_other(struct job *j, const struct event_row *e,
 			const struct pd_when *when, struct err *err)
 {
@@ -827,6 +833,7 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 	return 0;
 }
 
+/* Writes the file; out is seekable. Returns 0, or -1 and *err. */
 static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 {
 	if (perfdata_open(j->pd, out, err))
@@ -857,7 +864,7 @@ static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 	}
 	if (!rc)
 		pd_tasks_until(j->tasks, INT64_MAX);
-	/* ev owns the names that threads were given */
+	/* ev owns the names that j->tasks borrows */
 	events_close(ev);
 	return rc < 0 ? -1 : perfdata_finish(j->pd, err);
 }
@@ -879,8 +886,8 @@ static int copy_spool(FILE *from, FILE *to, struct err *err)
 			    : 0;
 }
 
-/* The header comes first and is known last: the output for a pipe is made in a
- * temporary file. */
+/* Writes the file to a pipe, from a temporary one: the header comes first and
+ * is known last. Returns 0, or -1 and *err. */
 static int put_spooled(struct job *j, FILE *out, struct err *err)
 {
 	const char *dir = folder_for_temp();

@@ -28,12 +28,9 @@
 #include "stitch/files/path.h"
 #include "stitch/text/json.h"
 
-/* ---- the messages of profile.proto, gzipped
- *
- * Strings, functions and locations are interned: equal ones are written once.
- * Types come first, then samples in any order; mappings may come any time.
- * For a sample: its values and labels, then pprof_sample(). Strings are cleaned
- * if they are not UTF-8. */
+/* Strings, functions and locations are interned: equal ones are written once.
+ * Sample types come first, then samples in any order; mappings may come at any
+ * time. Strings are cleaned if they are not UTF-8. */
 
 struct pprof_line {
 	const char *name;     /* of the function */
@@ -42,7 +39,7 @@ struct pprof_line {
 	uint32_t line;
 };
 
-/* What is known in a mapping. */
+/* What the frames of a mapping have, and the samples with these frames. */
 struct pprof_mapping {
 	bool has_functions, has_files, has_lines;
 	uint64_t samples;
@@ -101,7 +98,7 @@ struct pprof_function {
 struct pprof {
 	struct pack *pack;
 	struct blob buf;       /* of the profile, not compressed so far */
-	struct blob msg, part; /* messages that are being made */
+	struct blob msg, part; /* a message that is made, and a part of it */
 	struct blob labels;    /* of the current sample */
 	/* by id - 1; a location's key is its message without the id */
 	struct intern functions, locations;
@@ -118,6 +115,7 @@ static int put_packed(void *arg, const void *data, size_t n, struct err *err)
 	return 0;
 }
 
+/* Returns the id of a string, which is written if it is new. */
 static uint32_t pprof_string(struct pprof *p, const char *s)
 {
 	size_t n = p->strings.n;
@@ -155,8 +153,8 @@ static void pprof_label(struct pprof *p, const char *key, const char *value)
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
-/* A unit is set, as readers ignore a 0 without one, and would take the key for
- * the unit. */
+/* Adds a label with a number, whose unit is the key: readers ignore a 0 without
+ * a unit, and take the key for the unit of others. */
 static void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 {
 	p->msg.n = 0;
@@ -166,7 +164,7 @@ static void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
-/* Ids start at 1. */
+/* Returns the id of a function, from 1 on; it is written if it is new. */
 static uint64_t pprof_add_function(struct pprof *p,
 				   const struct pprof_line *line)
 {
@@ -200,7 +198,7 @@ static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 	return rc;
 }
 
-/* A note_fn. */
+/* Adds a comment to the profile; a note_fn. */
 static void pprof_comment(void *arg, const char *line)
 {
 	struct pprof *p = arg;
@@ -215,12 +213,12 @@ struct job {
 	const struct known_code *c; /* of s */
 	struct code_places *places;
 	struct pprof *p;
-	struct label_list l; /* of the sample at hand */
-	uint64_t *location;  /* the innermost first */
+	struct label_list l; /* of the current sample */
+	uint64_t *location;  /* ids, the innermost first */
 	size_t cap_location;
-	struct pprof_mapping *mapping; /* by id, [0] none */
+	struct pprof_mapping *mapping; /* by id; [0]: no mapping */
 	size_t n_mapping, cap_mapping;
-	size_t *value; /* index of each event's value; 0: left out */
+	size_t *value; /* by event: index in pprof.value; 0: left out */
 	size_t n_value;
 };
 
@@ -234,8 +232,8 @@ static bool has_file(const struct image *img)
 		img->kind == IMAGE_MAPPING);
 }
 
-/* Stores the function and source line of item i. Returns false if it should
- * have none, so that pprof looks for the name itself. */
+/* Stores the function and source line of item i of l. Returns false if it
+ * should have none, so that pprof looks for the name itself. */
 static bool export_pprof_line_of(const struct job *j, size_t i,
 				 struct pprof_line *line)
 {
@@ -259,6 +257,7 @@ static bool export_pprof_line_of(const struct job *j, size_t i,
 	return true;
 }
 
+/* Writes a group as a sample, with new locations. Returns 0, or -1 and *err. */
 static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 				  struct err *err)
 {
@@ -352,7 +351,7 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 		pprof_label_num(j->p, "cpu", g->cpu);
 	if (g->verdict)
 		pprof_label(j->p, "verdict", stacks_verdict(g->verdict));
-	/* Write a sample. location: ids, innermost first. */
+	/* Write the sample; location has ids, innermost first. */
 	struct pprof *p = j->p;
 	const uint64_t *location = j->location;
 
@@ -385,6 +384,7 @@ static int export_pprof_read_range(struct job *j, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Writes a mapping, and what its frames have; inlined: also inlined ones. */
 static void put_mapping(struct job *j, uint32_t id, bool inlined)
 {
 	const struct code_mapping *m = code_mapping(j->places, id);
@@ -411,14 +411,15 @@ static void put_mapping(struct job *j, uint32_t id, bool inlined)
 	proto_message(&p->buf, PROFILE_MAPPING, &p->msg);
 }
 
+/* Writes the profile. The program's mapping comes first: pprof takes that for
+ * the main binary. Returns 0, or -1 and *err. */
 static int export_pprof_write_all(struct job *j, const struct export_request *x,
 				  struct err *err)
 {
 	/* with --event, each event is a type of value */
 	int event = x->filter->event ? -1 : say_choice(j->s, "exporting");
 
-	/* Adds the sample types: the count first, then the weight of each
-	 * event. */
+	/* Add the sample types: the count first, then each event's weight. */
 	struct job *js = j;
 	bool samples = x->samples;
 	size_t n = js->s->n_event;

@@ -23,7 +23,7 @@ static const struct {
 };
 #define N_SUFFIXES ARRAY_SIZE(suffixes)
 
-/* Cuts the suffix off the name and gives the kind it stood for. */
+/* Returns the kind of a frame, and cuts the kind's suffix off the name. */
 static enum label_kind folded_kind_of(char *name, bool first)
 {
 	size_t len = strlen(name);
@@ -42,7 +42,8 @@ static enum label_kind folded_kind_of(char *name, bool first)
 	return name[0] == '[' ? LABEL_UNNAMED : LABEL_USER;
 }
 
-/* The count after the last space; a fraction is cut. Ends the line there. */
+/* Stores the count after the last space, without a fraction, and ends the line
+ * there. Returns false if there is none. */
 static bool take_count(char *line, uint64_t *count)
 {
 	char *sp = strrchr(line, ' ');

@@ -16,7 +16,7 @@ void proto_item(struct blob *p, unsigned int field, uint64_t v);
 /* Adds a packed array of numbers. */
 void proto_packed(struct blob *p, unsigned int field, const uint64_t *v,
 		  size_t n);
-/* Adds a string or bytes, even if empty. */
+/* Add a string or bytes, or a nested message, even if empty. */
 void proto_bytes(struct blob *p, unsigned int field, const void *data,
 		 size_t n);
 void proto_message(struct blob *p, unsigned int field, const struct blob *m);

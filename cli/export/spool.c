@@ -45,8 +45,8 @@ void spool_free(struct spool *s)
 	free(s);
 }
 
-/* Allocates disk space first: a write to a mapping without space would raise
- * SIGBUS. */
+/* Makes file and mapping larger. Returns 0, or -1 and *err. Disk space is
+ * allocated first: a write to a mapping without it would raise SIGBUS. */
 static int spool_grow_memory(struct spool *s, struct err *err)
 {
 	size_t more = s->len < SPOOL_STEP ? s->len : SPOOL_STEP;

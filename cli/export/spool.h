@@ -1,9 +1,9 @@
 /* spool.h - a list of many items of one size, kept in an unnamed file instead
  * of in memory.
  *
- * For formats that need in columns, or thread by thread, what comes in time
- * order. New items are zero; they live until spool_free(). Their indexes are 0,
- * 1, 2, ... */
+ * It is for formats that want columns, or one thread after the other, while
+ * items come in time order. New items are zero; they live until spool_free().
+ * Indexes are 0, 1, 2, ... */
 #pragma once
 #include <stddef.h>
 

@@ -13,12 +13,10 @@ struct payloads;
 /* Larger numbers of CPUs, from a damaged database, count as not known. */
 #define CTFOUT_CPUS 65536
 
-/* ---- ctfout_graph.c: the library
- *
- * libbabeltrace2 is loaded when a trace is written: linked, it and glib take a
- * fifth of the time of a short command at each start of the program. */
+/* libbabeltrace2 is loaded when a trace is written: linked, it and glib would
+ * take a fifth of the time of a short command at each start of the program. */
 
-/* Those that are called, as C(NAME) for bt_NAME(). */
+/* The functions that are called, as C(NAME) for bt_NAME(). */
 #define BT_CALLS(C)                                                            \
 	C(clock_class_create)                                                  \
 	C(clock_class_put_ref)                                                 \
@@ -138,11 +136,8 @@ struct bt_calls {
 };
 #undef BT_CALL_MEMBER
 
-/* Set by ctfout_graph.c; in the plugin, which babeltrace2 loads, from the
- * start. */
+/* Set by ctfout_graph.c; in the plugin that babeltrace2 loads, initialised. */
 extern struct bt_calls bt;
-
-/* ---- ctfout_source.c: what a trace is made of, and the fields of events */
 
 /* An event type and its event class. */
 struct ctfout_type {
@@ -165,21 +160,17 @@ struct ctfout_class {
 	size_t n_type;
 	bool clock_wanted;
 	int64_t zero; /* the time at which the trace's clock has the value 0 */
-	uint64_t *ip; /* addresses of one stack */
+	uint64_t *ip; /* room for the addresses of one stack */
 };
 
-/* ---- ctfout_source.c: when records were lost */
-
-/* The start or the end of a loss on a CPU. Losses of one CPU are apart: those
- * that overlap are added up, because a packet has only one counter. */
+/* The start or the end of a loss on a CPU. Losses of one CPU do not overlap:
+ * those that did were added up, because a packet has only one counter. */
 struct ctfout_edge {
 	int64_t cpu;	  /* -1: not known */
 	int64_t time, to; /* ns; to: when the loss ends */
 	uint64_t n;	  /* records; 0: not known */
 	bool end;
 };
-
-/* ---- ctfout_source.c */
 
 /* The methods of the component class and its iterators. A component takes a
  * struct ctfout_input as its data; without one, its parameter 'inputs' is an

@@ -18,13 +18,13 @@
 #include "stitch/base/table.h"
 #include "stitch/files/write_all.h"
 
-/* sink.ctf.fs makes a random one, in the metadata and in each packet. But the
+/* sink.ctf.fs writes a random uuid into the metadata and each packet. But the
  * same database must give the same bytes, and two traces must differ: readers
  * take those with the same uuid for parts of one. */
 
 #define UUID 16
 #define UUID_TEXT 36
-/* As the sink writes a packet: magic, uuid, two ids, then its size in bits. */
+/* The head of a packet: magic, uuid, two ids, then its size in bits. */
 #define UUID_OFF 4
 #define SIZE_OFF 36
 #define HEAD 44
@@ -34,7 +34,7 @@ struct uuid {
 	char text[UUID_TEXT + 1];
 };
 
-/* Reads a file of metadata. Returns it with a final 0, for free(), or NULL. */
+/* Reads the metadata. Returns them with a final 0, for free(), or NULL. */
 static char *ctfout_uuid_read(int fd, size_t *len)
 {
 	struct stat st;
@@ -49,8 +49,9 @@ static char *ctfout_uuid_read(int fd, size_t *len)
 	return NULL;
 }
 
-/* Replaces the uuid of the metadata by one that is made of the rest and of what
- * the events are. The sink does not tell that it could not write the end. */
+/* Replaces the uuid of the metadata by a hash of the rest and of the events,
+ * and stores it. Returns 0, or -1 if the file is not whole: the sink does not
+ * report that it could not write the end. */
 static int ctfout_uuid_metadata(int fd, uint64_t content, struct uuid *u)
 {
 	static const char key[] = "uuid = \"";
@@ -78,6 +79,7 @@ static int ctfout_uuid_metadata(int fd, uint64_t content, struct uuid *u)
 	return write_all_at(fd, u->text, UUID_TEXT, (uint64_t)(at - text));
 }
 
+/* Replaces the uuid in each packet of a stream. Returns -1 if one is cut. */
 static int ctfout_uuid_stream(int fd, const struct uuid *u)
 {
 	unsigned char head[HEAD];
@@ -97,7 +99,7 @@ static int ctfout_uuid_stream(int fd, const struct uuid *u)
 	return n ? -1 : 0;
 }
 
-/* content is 0 for a stream. */
+/* Replaces the uuid in a file; content is 0 for a stream. Returns 0 or -1. */
 static int ctfout_uuid_file(int dir, const char *name, uint64_t content,
 			    struct uuid *u)
 {
@@ -142,6 +144,7 @@ struct bt_calls bt;
 #define BT_CALL_NAME(call) "bt_" #call,
 static const char *const bt_names[] = { BT_CALLS(BT_CALL_NAME) };
 
+/* Returns the class of our source; NULL if there is no memory. */
 static bt_component_class_source *ctfout_graph_class(void)
 {
 	bt_message_iterator_class *it =
@@ -165,6 +168,7 @@ static bt_component_class_source *ctfout_graph_class(void)
 	return NULL;
 }
 
+/* Adds the sink that writes the folder. Returns NULL if it cannot be made. */
 static const bt_component_sink *
 ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 {
@@ -174,8 +178,7 @@ ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 	bt_value *par = bt.value_map_create();
 	const bt_component_sink *sink = NULL;
 
-	/* From 2.1 on, the sink writes CTF 2 if it is not told otherwise, which
-	 * readers of today do not all know. */
+	/* sinks since 2.1 write CTF 2 by default, which not all readers know */
 	if (!fs || !par ||
 	    bt.value_map_insert_string_entry(par, "path", folder) ||
 	    bt.value_map_insert_bool_entry(par, "assume-single-trace", true) ||
@@ -189,6 +192,7 @@ ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
 	return sink;
 }
 
+/* Runs the graph. Returns 0 at its end, or -1; *err is set if stopped. */
 static int ctfout_graph_run(bt_graph *g, struct err *err)
 {
 	while (!stop_requested())
@@ -213,9 +217,10 @@ static bool ctfout_graph_has_room(const char *folder)
 	       fs.f_bavail > METADATA_BYTES / fs.f_frsize;
 }
 
-/* Without memory glib ends the program by a breakpoint, and without memory or a
- * file libbabeltrace2 does by abort(), both in the thread that called them.
- * Nothing can be returned from there: what was made is removed here. */
+/* Handles SIGTRAP and SIGABRT. Without memory glib ends the program by a
+ * breakpoint; without memory or a file, libbabeltrace2 calls abort(). Both do
+ * so in the thread that called them, and nothing can be returned from there:
+ * what was written is removed here. */
 static void ctfout_gave_up(int sig UNUSED)
 {
 	static const char text[] = "backstitch: libbabeltrace2 gave up: no "
@@ -227,6 +232,7 @@ static void ctfout_gave_up(int sig UNUSED)
 	_exit(STATUS_FAILED);
 }
 
+/* Writes the trace, with the library loaded. Returns 0, or -1 and *err. */
 static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 			    struct err *err)
 {
@@ -247,10 +253,9 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 	*err = (struct err){ 0 };
 	mine.err = err;
 	mine.content = &content;
-	/* The sink writes the metadata when the graph is gone, and aborts if
-	 * it cannot. A graph that did not run to its end cannot be freed:
-	 * its sink (2.0.4) then uses the trace after the streams have freed
-	 * it. */
+	/* The sink writes the metadata when the graph is freed, and aborts if
+	 * it cannot. A graph that did not run to its end cannot be freed: its
+	 * sink (2.0.4) then uses the trace after the streams have freed it. */
 	bt_component_class_source *c = ctfout_graph_class();
 	bt_graph *g = bt.graph_create(0);
 	const bt_component_source *src;
@@ -272,7 +277,7 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 		rc = ctfout_graph_run(g, err);
 	if (rc) {
 		bt.current_thread_clear_error();
-		/* if no error of ours is there: the library's causes say that
+		/* unless we have an error of our own: the library reports that
 		 * the sink failed, but not why */
 		if (err->code == ERR_NONE)
 			err_set(err, ERR_IO,
@@ -301,11 +306,10 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 	const struct sigaction mine = { .sa_handler = ctfout_gave_up };
 	struct sigaction was_abort, was_trap;
 
-	/* glib begins when it is loaded */
+	/* before the library is loaded, with which glib starts */
 	sigaction(SIGABRT, &mine, &was_abort);
 	sigaction(SIGTRAP, &mine, &was_trap);
-	/* Loads it once, until the program ends. */
-	/* that of all versions since 2.0 */
+	/* loaded once, until the program ends; the name since version 2.0 */
 	static const char *const files[] = { "libbabeltrace2.so.0", NULL };
 	const struct shared_library l = {
 		"CTF is written by",  files, "libbabeltrace2-0", bt_names,

@@ -7,12 +7,12 @@
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
-/* It is linked to the library, which is there when it is loaded. */
+/* The plugin is linked to the library, unlike the program. */
 #define BT_CALL_HERE(call) .call = bt_##call,
 struct bt_calls bt = { BT_CALLS(BT_CALL_HERE) };
 #undef BT_CALL_HERE
 
-/* Returns whether a parameter is this text, or any text if `text` is NULL. */
+/* Returns the text of a parameter, borrowed; "" if there is none. */
 static const char *ctfout_plugin_text(const bt_value *params, const char *key)
 {
 	const bt_value *v = bt_value_map_borrow_entry_value_const(params, key);
@@ -20,8 +20,8 @@ static const char *ctfout_plugin_text(const bt_value *params, const char *key)
 	return v && bt_value_is_string(v) ? bt_value_string_get(v) : "";
 }
 
-/* Answers how sure we are that a file is for us: babeltrace2 asks every source
- * for each of its arguments. */
+/* Stores how sure we are that a file is for us, 0 or 1: babeltrace2 asks every
+ * source for each of its arguments. */
 static bt_component_class_query_method_status
 ctfout_plugin_query(bt_self_component_class_source *self UNUSED,
 		    bt_private_query_executor *executor UNUSED,
@@ -48,7 +48,7 @@ ctfout_plugin_query(bt_self_component_class_source *self UNUSED,
 		       : BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_MEMORY_ERROR;
 }
 
-/* All else in the plugin is hidden. */
+/* What is declared here is visible; all else in the plugin is hidden. */
 #pragma GCC visibility push(default)
 BT_PLUGIN_MODULE();
 BT_PLUGIN(backstitch);

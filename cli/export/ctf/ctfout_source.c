@@ -1,7 +1,7 @@
 /* ctfout_source.c - the component class source.backstitch.db: the events of a
  * database as libbabeltrace2's messages.
  *
- * One port gives all streams, one for each CPU, in time order. CTF 1.8 counts
+ * One port has all streams, one for each CPU, in time order. CTF 1.8 counts
  * losses at the end of a packet, so that a loss must last from the end of one
  * packet to the end of the next: a packet ends where a loss begins, and the
  * next one ends where the loss does. */
@@ -23,10 +23,7 @@
 #include "stitch/text/safe_text.h"
 #include "stitch/verdict.h"
 
-/* ---- what a trace is made of: classes of fields and events, and the values of
- * one event.
- *
- * Contexts have the names that LTTng gives them: babeltrace2's users, Trace
+/* Contexts have the names that LTTng gives them: babeltrace2's users, Trace
  * Compass and our own reader know these. Numbers of a payload have 64 bits,
  * because a database stores no sizes. */
 
@@ -86,7 +83,8 @@ static bt_field_class *ctfout_int(bt_trace_class *tc, uint64_t bits)
 	return fc;
 }
 
-/* Gives the class to the structure. Returns -1 if there is no memory. */
+/* Appends a member to a structure and drops the reference to its class; NULL is
+ * no class. Returns 0, or -1 if there is no memory. */
 static int ctfout_append(bt_field_class *st, const char *name,
 			 bt_field_class *fc)
 {
@@ -135,8 +133,9 @@ static bt_field_class *ctfout_member_class(bt_field_class *st, uint64_t i)
 		bt.field_class_structure_borrow_member_by_index(st, i));
 }
 
-/* Appends a sequence after its length, whose name is the one that LTTng gives
- * it. A database that was made of LTTng's events has the length as a field. */
+/* Appends a sequence after its length, which has LTTng's name for it, and sets
+ * *m. A database made of LTTng's events has the length as a field already.
+ * Returns 0, or -1 if there is no memory. */
 static int ctfout_append_list(bt_trace_class *tc, bt_field_class *st,
 			      const char *name, uint64_t bits,
 			      struct ctfout_member *m)
@@ -179,6 +178,7 @@ static int ctfout_map_verdict(bt_field_class *fc, uint64_t v, const char *name)
 	return rc ? -1 : 0;
 }
 
+/* Returns the class of verdicts, an enumeration; NULL if there is no memory. */
 static bt_field_class *ctfout_verdicts(bt_trace_class *tc)
 {
 	bt_field_class *fc = bt.field_class_enumeration_unsigned_create(tc);
@@ -195,10 +195,11 @@ static bt_field_class *ctfout_verdicts(bt_trace_class *tc)
 	return NULL;
 }
 
+/* Returns the class of the common context; NULL if there is no memory. */
 static bt_field_class *ctfout_common(bt_trace_class *tc)
 {
 	bt_field_class *st = bt.field_class_structure_create(tc);
-	struct ctfout_member m; /* always the same: enum common */
+	struct ctfout_member m; /* not needed: enum common has the indexes */
 
 	if (st && !ctfout_append(st, "tid", ctfout_int(tc, 32)) &&
 	    !ctfout_append(st, "pid", ctfout_int(tc, 32)) &&
@@ -214,7 +215,8 @@ static bt_field_class *ctfout_common(bt_trace_class *tc)
 	return NULL;
 }
 
-/* Wall time is the clock's offset, so that every reader of CTF shows it. */
+/* Returns the clock; NULL if there is no memory. Its offset is the wall time,
+ * which every reader of CTF then shows. */
 static bt_clock_class *ctfout_clock(const struct ctfout_class *c,
 				    const struct rows *r)
 {
@@ -243,6 +245,7 @@ static bt_clock_class *ctfout_clock(const struct ctfout_class *c,
 	return clock;
 }
 
+/* Makes the class of all streams. Returns 0, or -1 if there is no memory. */
 static int ctfout_stream_class(struct ctfout_class *c)
 {
 	bt_field_class *common = ctfout_common(c->tc);
@@ -268,6 +271,7 @@ out:
 	return rc;
 }
 
+/* Adds facts of a capture to a trace. Returns -1 if there is no memory. */
 static int ctfout_environment(bt_trace *trace, const struct rows *r)
 {
 	static const struct {
@@ -293,8 +297,9 @@ static int ctfout_environment(bt_trace *trace, const struct rows *r)
 	return rc ? -1 : 0;
 }
 
-/* Makes trace and stream class. c has db, self, events, clock_wanted and zero.
- * Returns 0, or -1 and *err; release it in either case. */
+/* Makes trace and stream class. The caller has set db, self, events,
+ * clock_wanted and zero, and calls ctfout_class_release() in any case. Returns
+ * 0, or -1 and *err. */
 static int ctfout_class_make(struct ctfout_class *c, struct err *err)
 {
 	c->n_type = events_types(c->events);
@@ -339,6 +344,7 @@ static void ctfout_class_release(struct ctfout_class *c)
 	free_all(c->type, c->ip);
 }
 
+/* Adds a field to a payload and sets *m. Returns -1 if there is no memory. */
 static int ctfout_add_member(struct ctfout_class *c, bt_field_class *st,
 			     const struct field_def *def,
 			     struct ctfout_member *m)
@@ -377,8 +383,8 @@ static int ctfout_payload(struct ctfout_class *c, struct ctfout_type *t,
 	return rc;
 }
 
-/* Returns the class of an event, which is made for the first one of its type;
- * NULL if there is no memory. */
+/* Returns the class of events of a type, which is made for the first one; NULL
+ * if there is no memory. */
 static const bt_event_class *ctfout_class_of(struct ctfout_class *c,
 					     int64_t type)
 {
@@ -414,7 +420,8 @@ static void ctfout_set_uint(bt_field *st, uint64_t i, uint64_t v)
 	bt.field_integer_unsigned_set_value(ctfout_at(st, i), v);
 }
 
-/* Fills a sequence and the length before it. */
+/* Sets the length of sequence i, also in member len. Returns the sequence,
+ * whose elements are to be set; NULL if there is no memory. */
 static bt_field *ctfout_set_length(bt_field *st, uint64_t i, uint64_t len,
 				   uint64_t n)
 {
@@ -424,7 +431,8 @@ static bt_field *ctfout_set_length(bt_field *st, uint64_t i, uint64_t len,
 	return bt.field_array_dynamic_set_length(list, n) ? NULL : list;
 }
 
-/* Returns the number of addresses; -1 if there is no memory. */
+/* Fills sequence `at` with a raw chain. Returns the number of addresses; -1 if
+ * there is no memory. */
 static int ctfout_put_stack(struct ctfout_class *c, bt_field *st, uint64_t at,
 			    int64_t raw)
 {
@@ -447,6 +455,7 @@ static int ctfout_put_stack(struct ctfout_class *c, bt_field *st, uint64_t at,
 	return list ? n : -1;
 }
 
+/* Sets a member of the payload. Returns 0, or else there is no memory. */
 static int ctfout_put_field(bt_field *st, const struct ctfout_member *m,
 			    const struct field *f)
 {
@@ -478,8 +487,7 @@ static int ctfout_put_field(bt_field *st, const struct ctfout_member *m,
 	return to ? 0 : -1;
 }
 
-/* Fills contexts and payload. Returns the number of stack frames, or -1 and
- * *err. */
+/* Fills context and payload. Returns the count of addresses, or -1 and *err. */
 static int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 			     int64_t weight, bt_event *event, struct err *err)
 {
@@ -519,30 +527,30 @@ static int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 
 COMPARE_BY(ctfout_loss_by_cpu, struct ctfout_edge, cpu, time, to);
 
-/* Two edges of one CPU at one time: the end of the earlier loss comes before
- * the start of the later one, but not the end of a loss before its start. */
+/* Orders edges by time; at one time of a CPU, the end of the earlier loss
+ * before the start of the later one, but the start of a loss before its end. */
 COMPARE_BY(ctfout_loss_by_time, struct ctfout_edge, time, cpu, to, end);
 
-/* A packet ends when it has about that many bytes. */
+/* a packet ends when it has about that many bytes */
 #define PACKET_BYTES ((size_t)1 << 18)
 #define EVENT_BYTES 128u /* of an event without stacks */
 
-/* A component. */
+/* The data of a component. */
 struct ctfout {
 	struct ctfout_input in;
 	bool own; /* the database was opened here */
 };
 
 struct ctfout_stream {
-	bt_stream *stream; /* NULL: nothing came yet */
+	bt_stream *stream; /* NULL: nothing came for this CPU yet */
 	bool begun;
 	bt_packet *packet; /* NULL: none is open */
-	int64_t ended;	   /* when the last packet ended; if any */
-	size_t bytes;	   /* in the packet, about */
+	int64_t ended;	   /* ns: when the last packet ended, if any did */
+	size_t bytes;	   /* in the open packet, about */
 	bool any, in_loss;
 };
 
-/* A message iterator. */
+/* The data of a message iterator. */
 struct ctfout_iter {
 	bt_self_message_iterator *self;
 	const struct ctfout *from;
@@ -612,9 +620,9 @@ static void ctfout_close_packet(struct ctfout_iter *o, struct ctfout_stream *s,
 	s->ended = time;
 }
 
-/* The names become those of files. "cpu0" would be a file of ftrace's pages for
- * our own reader. Returns the stream of a CPU, valid until the next call; NULL
- * if there is no memory. */
+/* Returns the stream of a CPU, begun if it is new, valid until the next call;
+ * NULL if there is no memory. Its name becomes that of a file: our own reader
+ * would take "cpu0" for a file of ftrace's pages. */
 static struct ctfout_stream *ctfout_stream_of(struct ctfout_iter *o,
 					      int64_t cpu)
 {
@@ -638,8 +646,7 @@ static struct ctfout_stream *ctfout_stream_of(struct ctfout_iter *o,
 	return s;
 }
 
-/* Makes the messages of losses that begin or end before that time; NULL: all
- * that remain. */
+/* Makes the messages of losses' starts and ends before a time; NULL: of all. */
 static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 {
 	for (; o->at_edge < o->n_edge && !o->no_memory; o->at_edge++) {
@@ -651,9 +658,9 @@ static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 
 		raise_to(o->now, e->time);
 		if (s && !e->end) {
-			/* The first packet cannot have a loss: its counter
-			 * has none before it to be compared with. So an
-			 * empty one precedes it. */
+			/* The first packet cannot have a loss, because readers
+			 * compare its counter with that of the packet before.
+			 * So an empty packet precedes it. */
 			bt_message *m;
 
 			ctfout_close_packet(o, s, e->time);
@@ -680,6 +687,8 @@ static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 	}
 }
 
+/* Makes the message of an event, in a packet. Returns 0, or -1 and *err; also
+ * sets no_memory. */
 static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 			struct err *err)
 {
@@ -719,9 +728,9 @@ static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 	return n < 0 ? -1 : 0;
 }
 
-/* Makes the messages of the next event. The library stops at a time that goes
- * back, so an event that has none, or came late into a live capture, has the
- * time of the event before it. */
+/* Makes the messages of the next event. Returns 0, or -1 and *err. The library
+ * stops at a time that goes back, so an event without a time, or one that came
+ * late into a live capture, gets the time of the event before it. */
 static int ctfout_step(struct ctfout_iter *o, struct err *err)
 {
 	struct event_row e;
@@ -755,8 +764,8 @@ static int ctfout_step(struct ctfout_iter *o, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Reports an error to the library, and to the caller that has it write the
- * trace. */
+/* Reports an error to the library and, if the program writes the trace, to the
+ * caller of ctfout_write(). */
 static void ctfout_failed(const struct ctfout_iter *o, const struct err *err)
 {
 	if (o->from->in.err)
@@ -785,8 +794,8 @@ ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 		      : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 }
 
-/* The clock's value cannot be negative, but a time of the timeline can: zero is
- * before all times. */
+/* Opens all that is read. Returns 0, or -1 and *err. The clock's value cannot
+ * be negative, but a time of the timeline can: c->zero is before all times. */
 static int ctfout_load(struct ctfout_iter *o, struct err *err)
 {
 	struct store *db = o->from->in.db;
@@ -808,7 +817,7 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	/* A loss without a time is at `start`; so are all if not `timed`. */
+	/* a loss without a time is put at `start`; so are all if not `timed` */
 	const struct loss_rows *l = o->losses;
 	int64_t start = c->zero;
 	bool timed = c->clock_wanted;
@@ -861,6 +870,7 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 	return ctfout_class_make(c, err);
 }
 
+/* Frees messages and packets; streams stay, for another reading. */
 static void ctfout_drop(struct ctfout_iter *o)
 {
 	while (o->at_due < o->n_due)
@@ -907,7 +917,7 @@ ctfout_source_iterate(bt_self_message_iterator *self,
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 }
 
-/* The library goes to a time by reading from the beginning. */
+/* Goes back to the start: the library seeks a time by reading from there. */
 bt_message_iterator_class_seek_beginning_method_status
 ctfout_source_rewind(bt_self_message_iterator *self)
 {
@@ -935,6 +945,7 @@ void ctfout_source_stop(bt_self_message_iterator *self)
 	ctfout_free(bt.self_message_iterator_get_data(self));
 }
 
+/* Opens the database that 'inputs' names. Returns NULL and *err on failure. */
 static struct store *ctfout_open_input(const bt_value *params, struct err *err)
 {
 	const bt_value *list =

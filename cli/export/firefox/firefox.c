@@ -13,7 +13,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 
-/* Rows as an object of columns: {"length": 2, "a": [1, 2], ...}. */
+/* Rows are written as an object of columns: {"length": 2, "a": [1, 2], ...}. */
 
 #define COLUMN_NONE UINT32_MAX
 
@@ -35,6 +35,7 @@ struct column {
 	const char *value; /* COLUMN_CONST: JSON text of the value */
 };
 
+/* Writes the value of a column in a row, which has number i. */
 static void columns_put_value(struct json *j, const struct column *c,
 			      const char *row, size_t i)
 {
@@ -86,8 +87,8 @@ static void columns_json(struct json *j, const char *key,
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
 /* The base of an image is the difference of address and offset, rounded down to
- * this: segments of a file are shifted by less, and programs that are not
- * position-independent start far above it. */
+ * a multiple of BASE_ALIGN: segments of a file are shifted by less, and
+ * programs that are not position-independent start far above it. */
 #define BASE_ALIGN 0x10000u
 
 enum subcategory {
@@ -126,7 +127,7 @@ struct stack_row {
 };
 
 struct frame_row {
-	int64_t address; /* in the library; -1 */
+	int64_t address; /* in the library; -1: not known */
 	uint32_t depth, category, subcategory, func, native, line;
 };
 
@@ -149,7 +150,7 @@ struct lib_row {
 	uint32_t image, name;
 };
 
-/* The key of a frame. */
+/* Frames with the same key are one row. */
 struct frame_key {
 	uint32_t label, frame, inlined, called;
 };
@@ -169,8 +170,7 @@ struct firefox {
 	LIST(source_row, source);
 	LIST(lib_row, lib);
 	struct intern strings;
-	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not
-					 there yet */
+	uint32_t *lib_of; /* by image: index in lib[] + 1; 0: not added yet */
 	/* ids of keys are indexes of rows */
 	struct intern stacks, frames, funcs, natives, sources;
 };
@@ -206,6 +206,8 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return intern_add(&f->strings, s);
 }
 
+/* Returns the index of an image's library, added if new; FIREFOX_NONE if the
+ * image is not a file. */
 static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 {
 	const struct image *img = &f->c->image[image].img;
@@ -225,8 +227,9 @@ static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 	return f->lib_of[image] - 1;
 }
 
-/* Returns the address relative to the library: for the kernel and its modules
- * the offset, for a file the ELF address minus its base. */
+/* Returns the address relative to the library, -1 if it is not known or too
+ * large: for the kernel and its modules the offset, for a file the ELF address
+ * minus its base. */
 static int64_t address_of(struct firefox *f, const struct label_from *from)
 {
 	const struct code_frame *fr = &f->c->frame[from->frame];
@@ -272,7 +275,7 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 	return id;
 }
 
-/* Returns the symbol that contains the frame's address. */
+/* Returns the symbol at the frame's address; FIREFOX_NONE: not known. */
 static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 			  uint32_t lib, int64_t address, bool called)
 {
@@ -293,7 +296,7 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 	return id;
 }
 
-/* Returns the subcategory for what script marks such a frame with. */
+/* Returns the subcategory of a frame that script marks as doubtful; or none. */
 static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
 				    uint32_t none)
 {
@@ -321,7 +324,7 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 				 .native = FIREFOX_NONE,
 				 .line = FIREFOX_NONE };
 
-	/* of others, FIREFOX_OTHER */
+	/* other kinds are FIREFOX_OTHER */
 	static const uint8_t category[] = {
 		[LABEL_USER] = FIREFOX_USER, [LABEL_KERNEL] = FIREFOX_KERNEL,
 		[LABEL_JIT] = FIREFOX_JIT,   [LABEL_MISSING] = FIREFOX_MISSING,

@@ -30,7 +30,7 @@ enum firefox_category {
 	FIREFOX_CATEGORIES
 };
 
-/* Borrows all arguments. */
+/* Borrows all arguments; firefox_free() frees the result. */
 struct firefox *firefox_new(const struct known_code *c,
 			    struct code_places *places, struct labels *labels);
 void firefox_free(struct firefox *f);

@@ -12,7 +12,7 @@ unsigned int pq_width(uint64_t v)
 }
 
 #define GROUP 8
-#define GROUPS_MAX 64 /* in one run: its header then has two bytes at most */
+#define GROUPS_MAX 64 /* groups in one run: its header is 1 or 2 bytes */
 
 /* Packs n numbers, lowest bit first; n * width is a multiple of 8. */
 static void pq_put_packed(struct blob *b, const uint64_t *v, size_t n,
@@ -44,8 +44,8 @@ static size_t pq_same(const uint32_t *v, size_t n)
 	return i;
 }
 
-/* Puts groups of 8 up to the next run of equal numbers. Returns how many
- * numbers that were. The last group of all is filled with zeros. */
+/* Writes groups of 8 up to the next run of equal numbers. Returns how many
+ * numbers it wrote. The last group of all is filled with zeros. */
 static size_t pq_put_groups(struct blob *b, const uint32_t *v, size_t n,
 			    unsigned int width)
 {
@@ -56,9 +56,8 @@ static size_t pq_put_groups(struct blob *b, const uint32_t *v, size_t n,
 	while (done < n && done < GROUP * GROUPS_MAX &&
 	       pq_same(v + done, n - done < GROUP ? n - done : GROUP) < GROUP);
 	blob_leb(b, (done + GROUP - 1) / GROUP << 1 | 1);
-	/* The same for numbers of 32 bits; after the last there are zeros up
-	 * to a group. Whole words go out: byte by byte it takes twice as long.
-	 */
+	/* Pack as pq_put_packed() does, but in words of 32 bits: byte by byte
+	 * takes twice as long. Zeros fill the last group. */
 	size_t groups = (done + GROUP - 1) / GROUP;
 	unsigned char *p = blob_room(b, groups * width);
 	unsigned char *end = p + groups * width;
@@ -104,7 +103,7 @@ void pq_put_hybrid(struct blob *b, const uint32_t *v, size_t n,
 #define BLOCK 128
 #define MINI 32
 
-/* Puts the differences of v[1] to v[n] from the value before each. */
+/* Writes the differences of v[1] to v[n] from the value before each. */
 static void pq_put_delta_block(struct blob *b, const uint64_t *v, size_t n)
 {
 	uint64_t d[BLOCK] = { 0 };

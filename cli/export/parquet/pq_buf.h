@@ -9,17 +9,17 @@
 
 /* Returns the bits that numbers up to v need. */
 unsigned int pq_width(uint64_t v);
-/* The hybrid of runs and packed groups, without a length in front. */
+/* Writes the hybrid of runs and packed groups, without a length in front. */
 void pq_put_hybrid(struct blob *b, const uint32_t *v, size_t n,
 		   unsigned int width);
-/* DELTA_BINARY_PACKED of 64-bit numbers. */
+/* Writes 64-bit numbers as DELTA_BINARY_PACKED. */
 void pq_put_delta(struct blob *b, const uint64_t *v, size_t n);
 
 /* Structs of the thrift compact protocol. */
 #define PQ_DEPTH 8
 struct pq_thrift {
 	struct blob *out;
-	int last[PQ_DEPTH]; /* the id of the field before, of each struct */
+	int last[PQ_DEPTH]; /* by depth: id of the previous field */
 	unsigned int depth;
 };
 enum pq_kind {
@@ -38,7 +38,7 @@ void pq_begin(struct pq_thrift *t, struct blob *out);
 /* Begin a struct: as a field, or as the next item of a list. */
 void pq_struct(struct pq_thrift *t, int id);
 void pq_struct_item(struct pq_thrift *t);
-/* Ends a struct, and the text if it is the outermost. */
+/* Ends the innermost struct. */
 void pq_end(struct pq_thrift *t);
 void pq_i8(struct pq_thrift *t, int id, int v);
 void pq_int(struct pq_thrift *t, int id, enum pq_kind kind, int64_t v);

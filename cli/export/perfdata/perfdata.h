@@ -86,22 +86,21 @@ struct pd_when {
 	uint32_t id;		     /* 0: of the first event */
 };
 
-/* Loads captures and event types. Borrows code. Returns NULL and *err on
- * failure. */
+/* Loads captures and event types; borrows both. NULL and *err on failure. */
 struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 			      struct err *err);
 void perfdata_free(struct perfdata *pd);
-/* Returns an event type; never NULL. */
+/* Returns an event type, an empty one for an unknown id. */
 const struct pd_event *perfdata_event(const struct perfdata *pd, int64_t type);
-/* Writes the event types and gives ids to those with n > 0. out must be
- * seekable. */
+/* Gives ids to sampled event types with n > 0 and writes these. out must be
+ * seekable. Returns 0, or -1 and *err; so does perfdata_finish(). */
 int perfdata_open(struct perfdata *pd, FILE *out, struct err *err);
 int perfdata_finish(struct perfdata *pd, struct err *err);
 
 /* Begins a record; the caller adds its body to the returned buffer. */
 struct blob *perfdata_begin(struct perfdata *pd, uint32_t type,
 			    unsigned int misc);
-/* Ends a record other than a sample. */
+/* End a record: perfdata_end() all but samples, with thread and time. */
 void perfdata_end(struct perfdata *pd, const struct pd_when *when);
 void perfdata_end_sample(struct perfdata *pd);
 /* Begins a sample and adds its fixed part. */
@@ -111,9 +110,7 @@ void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 /* Adds at most max bytes of s, a 0, and zeros up to a multiple of align. */
 void pd_text(struct blob *b, const char *s, size_t max, size_t align);
 
-/* ---- mappings as a reader of a perf.data file sees them.
- *
- * The mappings of the database are written at their times. Before a sample is
+/* The mappings of the database are written at their times. Before a sample is
  * written, each of its frames is looked up as the reader will do it. If that
  * finds other code (jitted code that was replaced, code of the program before
  * an exec), a mapping that corrects it is written. */
@@ -134,7 +131,7 @@ struct pd_places {
 	struct pd_symbol *symbol; /* those that the file must have, by start */
 	size_t n_symbol, cap_symbol;
 	bool *named; /* by image: symbols of it are in the file */
-	/* For the functions of maps alone. */
+	/* Private. */
 	const struct known_code *code;
 	uint64_t *ip;
 	size_t cap_ip;
@@ -146,7 +143,7 @@ struct pd_places {
 	struct arena text;
 };
 
-/* Borrows code. */
+/* Finds the addresses of all code, which is borrowed. */
 struct pd_places *pd_places_new(const struct known_code *code);
 void pd_places_free(struct pd_places *p);
 
@@ -154,42 +151,42 @@ void pd_places_free(struct pd_places *p);
  * user half; all ones for a kernel half. */
 const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 				uint64_t user_mask, size_t *n);
-/* Returns the address of "[user: WORD]", and stores what must be mapped there.
- */
+/* Returns the address of "[user: WORD]", for pd_maps_mark(); 0: none free. */
 uint64_t pd_places_mark(struct pd_places *p, const char *word);
 
 struct pd_row {
 	struct region r;	/* t0 PD_START: from the start on */
-	uint32_t process, next; /* process.id, 0: the kernel; its next one */
+	uint32_t process, next; /* process.id, 0: the kernel; its next row */
 };
 
 /* Read only. */
 struct pd_maps {
 	struct pd_row *row;
 	size_t n_row, cap_row;
-	/* For the functions of maps alone. */
+	/* Private. */
 	struct perfdata *pd;
 	struct pd_places *places;
-	uint32_t *first; /* row of a process */
+	uint32_t *first; /* by process.id: its newest row */
 	size_t n_first, cap_first;
 	struct space *space;
 	size_t n_space, cap_space;
-	struct table by_chain; /* (space, chain): checked */
+	struct table by_chain; /* from space and chain to checked[] */
 	uint32_t *checked;     /* the generation of a space that a chain was
 				* checked against */
 	size_t n_checked, cap_checked;
-	bool *own_id; /* by image: another image has the same path */
+	bool *own_id; /* by image: another one with its path has another id */
 };
 
-/* Returns NULL and *err on failure. */
+/* Reads all mappings; borrows both. Returns NULL and *err on failure. */
 struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 			    struct err *err);
 void pd_maps_free(struct pd_maps *m);
 
-/* Writes a mapping. A space is the number, 0 and up, of what a reader knows
- * under one process id. */
+/* Writes a recorded mapping, unless a reader knows it. A space is the number, 0
+ * and up, of what a reader knows under one process id. */
 void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 		 int64_t time);
+/* Copy or clear what a reader knows of a space. */
 void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent);
 void pd_maps_exec(struct pd_maps *m, uint32_t space);
 /* Writes the kernel code that the file must name. */
@@ -201,5 +198,6 @@ struct pd_who {
 	int64_t pid, tid, time; /* tid: for the mappings that are written */
 	uint64_t user_mask;
 };
+/* Write mappings in which a reader finds a chain's frames, or a mark. */
 void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who);
 void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who);

@@ -11,8 +11,6 @@
 #include "stitch/user_mask.h"
 #include "stitch/order/clocks.h"
 
-/* ---- mappings as a reader of a perf.data file sees them */
-
 /* Marks get addresses below vm.mmap_min_addr, where no process has mappings, in
  * the first page without a recorded address. */
 #define PAGE 4096u
@@ -35,7 +33,7 @@ static bool by_name_only(enum image_kind kind)
 	       kind == IMAGE_MAPPING;
 }
 
-/* Returns an address for a frame that has none. */
+/* Returns an address for a frame that has none; 0: it gets none. */
 static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
@@ -86,7 +84,7 @@ static bool pd_places_is_file(enum image_kind kind)
 	return kind == IMAGE_FILE || kind == IMAGE_VDSO;
 }
 
-/* Returns whether addr in r is this frame. */
+/* Returns whether a reader that finds addr in r takes it for this frame. */
 static bool pd_places_is(const struct pd_places *p, uint32_t frame,
 			 uint64_t addr, const struct region *r)
 {
@@ -100,7 +98,7 @@ static bool pd_places_is(const struct pd_places *p, uint32_t frame,
 }
 
 /* Stores the smallest mapping (start, end, pgoff, image) by which addr is this
- * frame. Returns false if none is needed. */
+ * frame. Returns false if none is needed, or none can be made. */
 static bool pd_places_want(const struct pd_places *p, uint32_t frame,
 			   uint64_t addr, struct region *want)
 {
@@ -149,7 +147,7 @@ uint64_t pd_places_mark(struct pd_places *p, const char *word)
 	return p->mark_at + i * MARK_BYTES;
 }
 
-/* Returns the image of a wanted region, from the database or for a mark. */
+/* Returns the image of a region, from the database or for a mark. */
 static const struct image *pd_places_image(const struct pd_places *p,
 					   uint32_t id)
 {
@@ -285,8 +283,7 @@ struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 		pd_maps_free(m);
 		return NULL;
 	}
-	/* Link the rows of each process, newest first, as most look-ups need
-	 * it. */
+	/* Link the rows of each process, newest first, as most need it. */
 	uint32_t max = 0;
 
 	for (size_t i = 0; i < m->n_row; i++)
@@ -380,6 +377,8 @@ void pd_maps_symbols(struct pd_maps *m)
 		pd_maps_put_symbol(m, &m->places->symbol[i], 0, PD_START);
 }
 
+/* Writes kernel code: BPF programs and code out of line as symbols, modules as
+ * mappings, and so the kernel unless its symbols are named. */
 static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 {
 	const struct image *img = pd_places_image(m->places, r->image);
@@ -484,7 +483,7 @@ void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 		pd_maps_put_map(m, pd_maps_space_of(m, space), r, &who);
 }
 
-/* Returns the recorded mapping of the process that contains the frame. */
+/* Returns the recorded mapping of the process that has the frame, or NULL. */
 static const struct region *pd_maps_find_row(const struct pd_maps *m,
 					     uint32_t frame, uint64_t addr,
 					     uint32_t process)
@@ -571,9 +570,6 @@ void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
 	pd_maps_put_map(m, sp, &want, who);
 }
 
-/* ---- the event types in front of the records, and the feature sections after
- * them */
-
 #define ATTR_SIZE 112u /* PERF_ATTR_SIZE_VER5: of Linux 4.1 */
 #define TYPE_SOFTWARE 1u
 /* Other events become software events that no kernel has: perf prints no stacks
@@ -659,6 +655,7 @@ static int clockid(const struct perfdata *pd)
 	return -1;
 }
 
+/* Adds an event's struct perf_event_attr. */
 static void pd_head_put_attr(const struct perfdata *pd,
 			     const struct pd_event *e, struct blob *b)
 {
@@ -705,7 +702,7 @@ static void pd_head_put_attr(const struct perfdata *pd,
 		blob_u32(b, 0);
 }
 
-/* Calls the function for each event of the file, ordered by id. */
+/* Calls fn for each event of the file, by id; for no_event if there is none. */
 static void each_event(const struct perfdata *pd, struct blob *b,
 		       void (*fn)(const struct perfdata *pd,
 				  const struct pd_event *e, uint64_t id,
@@ -744,7 +741,7 @@ static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 	blob_u64(b, id);
 }
 
-/* Adds nothing if the value is not known. */
+/* Adds the content of a feature section; nothing if it is not known. */
 static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 				struct blob *b)
 {
@@ -814,8 +811,7 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 	} else if (f == F_CLOCKID && clockid(pd) >= 0)
 		blob_u64(b, 1); /* ns */
 	else if (f == F_CLOCK_DATA) {
-		/* Adds the same moment on the file's clock and since 1970,
-		 * for times of day. */
+		/* Add the same moment on the file's clock and since 1970. */
 		const struct pd_capture *one = main_capture(pd);
 		int64_t wall;
 
@@ -854,8 +850,6 @@ static void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 		}
 	blob_add(b, body.at, body.n);
 }
-
-/* ---- the file, and its records */
 
 #define HEADER_SIZE 104u
 #define ATTR_ENTRY 128u
