@@ -34,9 +34,7 @@
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
 
-/* ---- the hot functions of an HTML page, as instructions and source lines */
-
-/* What a page of a few hundred kB has room for. */
+/* Limits of the code of hot functions, for a page of a few hundred kB. */
 #define FUNCTIONS_MAX 24
 #define INSNS_MAX 3000	  /* of a function in the page */
 #define INSNS_READ 100000 /* of a function, at most: 400 KB of code */
@@ -46,10 +44,11 @@
 struct page_func {
 	const struct hot_func *f;
 	struct annot a;
-	char why[sizeof(((struct err *)NULL)->msg)]; /* "": its code is here */
-	uint32_t first; /* the number of its first instruction */
+	char why[sizeof(((struct err *)NULL)->msg)]; /* why no code; "": there
+						      * is */
+	uint32_t first; /* number of its first instruction in the page */
 	uint32_t *gap;	/* by instruction: how many are left out before it */
-	size_t out;	/* instructions that are left out */
+	size_t out;	/* count of instructions that are left out */
 };
 
 struct page_source {
@@ -60,7 +59,7 @@ struct page_source {
 	uint32_t *insn; /* by frame: 1 + number of the instruction; 0: none */
 	size_t n_insn, cap_insn;
 	struct blob spots;
-	/* files with lines in the page, and the lines that are, by number */
+	/* files with lines in the page, and by number which lines these are */
 	struct page_file {
 		const struct source_file *f;
 		bool *wanted;
@@ -96,6 +95,7 @@ static size_t page_source_mark_near(const struct annot *a, size_t near,
 	return n;
 }
 
+/* Loads the code of the functions, in large ones only what is near samples. */
 static void page_source_load(struct page_source *p, struct store *db,
 			     const struct name_ask *names)
 {
@@ -111,16 +111,15 @@ static void page_source_load(struct page_source *p, struct store *db,
 					      0,    NULL,	 1 };
 		struct err err = { 0 };
 
-		/* comparing reads all code of the file, which may be 100 MB */
+		/* once: comparing reads all code of a file, maybe 100 MB */
 		o.changed = name_tell_changed;
 		for (size_t k = 0; k < i; k++)
 			if (p->func[k].f->image == f->f->image)
 				o.changed = NULL;
 		if (annot_load(&f->a, db, sy, &p->h, &c, &o, &err))
 			memcpy(f->why, err.msg, sizeof(f->why));
-		/* Takes the instructions of a large function out that are
-		 * far from samples. A jump to one of them keeps its address
-		 * only. */
+		/* Drop the instructions of a large function that are far from
+		 * samples. A jump to one of these keeps only its address. */
 		struct annot *a = &f->a;
 		bool *keep OWNED = mem_new(a->n + 1, sizeof(*keep));
 		long *place OWNED = mem_new(a->n + 1, sizeof(*place));
@@ -129,8 +128,7 @@ static void page_source_load(struct page_source *p, struct store *db,
 		uint32_t gap = 0;
 
 		f->gap = mem_new(a->n + 1, sizeof(*f->gap));
-		/* the more samples there are, the nearer to them is what is
-		 * kept */
+		/* with more samples, only what is nearer to them is kept */
 		while (a->n > INSNS_MAX &&
 		       page_source_mark_near(a, near, keep) > INSNS_MAX &&
 		       near) {
@@ -172,7 +170,7 @@ static const struct page_func *page_source_func_at(const struct page_source *p,
 	return NULL;
 }
 
-/* Returns the number of a file; n_file: it is new. */
+/* Returns the number of a file; n_file if it is new. */
 static uint32_t page_source_file(const struct page_source *p,
 				 const struct source_file *f)
 {
@@ -191,8 +189,8 @@ static void page_source_want(struct page_file *f, uint32_t a, uint32_t b)
 		f->wanted[line] = true;
 }
 
-/* Marks the lines of a function with some around them, and what is between
- * lines of its own, not of what is inlined from elsewhere. */
+/* Marks the lines of a function with AROUND lines before and after, and those
+ * between its own lines, but not between lines inlined from elsewhere. */
 static void page_source_mark(struct page_source *p, const struct annot *a)
 {
 	struct annot_lines l = { .shown = NULL };
@@ -237,9 +235,9 @@ static void page_source_free(struct page_source *p)
 	free(p);
 }
 
-/* Loads the functions with most samples of their own. A function whose code is
- * not found has none in the page, which says why. Returns NULL and *err if the
- * database is damaged, or o names a file that cannot be read. */
+/* Loads the functions with the most samples of their own. If the code of one is
+ * not found, the page says why instead. Returns NULL and *err if the database
+ * is damaged, or o names a file that cannot be read. */
 static struct page_source *page_source_new(struct store *db, struct stacks *s,
 					   const struct page_opts *o,
 					   struct err *err)
@@ -286,17 +284,16 @@ static struct page_source *page_source_new(struct store *db, struct stacks *s,
 	return p;
 }
 
-/* [address, text, line, file + 1, jump target in the function + 1, function
- * that is inlined, instructions that are left out before it] without the zeros
- * at its end */
+/* Writes [address, text, line, file + 1, jump target in the function + 1,
+ * function that is inlined, instructions that are left out before it], without
+ * zeros at the end. */
 static void page_source_put_insn(const struct page_source *p,
 				 const struct annot_insn *in, uint32_t gap,
 				 struct json *j)
 {
 	json_array(j, NULL);
 	json_hex(j, NULL, in->insn.addr);
-	/* The instruction as text: mnemonic, operands, and the function that it
-	 * leads to. */
+	/* text: mnemonic, operands, and the function that it leads to */
 	char *text OWNED = NULL;
 	FILE *f = mem_stream(&text, NULL);
 
@@ -322,7 +319,7 @@ static void page_source_put_insn(const struct page_source *p,
 	json_end(j);
 }
 
-/* Says on the page which files it has lines of. */
+/* Writes which source files the page has lines of. */
 static void page_source_tell(const struct page_source *p, FILE *out)
 {
 	const char *between = "<p class=\"quiet\" id=\"carries\">This page has "
@@ -339,6 +336,7 @@ static void page_source_tell(const struct page_source *p, FILE *out)
 		fputs("</p>\n", out);
 }
 
+/* Writes the blocks "code" and "spots". */
 static void page_source_write(const struct page_source *p, FILE *out)
 {
 	struct json j;
@@ -404,7 +402,7 @@ static void page_diff_put_sentence(const struct compare *c, diff_tell_fn *tell,
 	json_text(j, key, text);
 }
 
-/* Writes nine numbers of a row, of self or of total: the weights in A and B,
+/* Writes nine numbers of a row, by self or by total: the weights in A and B,
  * the samples in A and B, whether it takes more (1), less (-1) or neither is
  * proved (0), the p-value, how much larger it is in B than the unchanged rest
  * predicts, whether missing callers could explain that (1), and whether the
@@ -427,6 +425,7 @@ static void page_diff_put_place(const struct diff_rows *d, size_t row,
 	json_end(j);
 }
 
+/* Writes the block "diff". */
 static void page_diff_put_json(const struct diff_model *m, FILE *out)
 {
 	struct json j;
@@ -562,6 +561,7 @@ static void page_tables_begin(FILE *out, const char *id, const char *title,
 		id, title, about);
 }
 
+/* Writes a cell. A real is a share of all; numbers are aligned to the right. */
 static void page_tables_put_cell(FILE *out, struct value v)
 {
 	switch (v.kind) {
@@ -573,7 +573,7 @@ static void page_tables_put_cell(FILE *out, struct value v)
 					      : (uint64_t)v.num),
 		      out);
 		break;
-	case VALUE_REAL: /* a share of all */
+	case VALUE_REAL:
 		fputs("<td class=\"n\">", out);
 		safe_text_xml(out, HUMAN_PERCENT(v.real, 1), 0);
 		break;
@@ -593,6 +593,7 @@ static void page_tables_put_cell(FILE *out, struct value v)
 	fputs("</td>", out);
 }
 
+/* Writes a table, unless it has no rows. Returns 0, or -1 and *err. */
 static int page_tables_put_table(FILE *out, struct store *db,
 				 const struct page_table *t, struct err *err)
 {
@@ -624,7 +625,6 @@ static int page_tables_put_table(FILE *out, struct store *db,
 		}
 		fputs("</tr>\n", out);
 	}
-	/* a table without rows is left out */
 	if (n)
 		fputs("</tbody></table></div></section>\n", out);
 	return rows_end(r, err);
@@ -657,7 +657,7 @@ extern const char text_page_link_js[];
 extern const char text_page_png_js[];
 extern const char text_page_input_js[];
 
-/* In this order: the last one starts the page. */
+/* in this order, because the last one starts the page */
 static const char *const scripts[] = {
 	text_picture_js,     text_page_model_js,  text_page_draw_js,
 	text_page_ui_js,     text_page_tracks_js, text_page_chain_js,
@@ -691,7 +691,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->diff = o->diff;
 	p->sides = o->sides;
 	p->data = page_data_new(db, path, o, &p->shown, err);
-	/* waits are no samples, and have an event, too */
+	/* n_event is not 0 without samples: waits have an event, too */
 	if (p->data && p->shown.event < 0) {
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			filter_that_passed(o->filter));
@@ -750,14 +750,14 @@ static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 		css_class ? "\"" : "", HUMAN_GROUPED(n), what);
 }
 
-/* What check prints first; with filters, of what they leave. */
+/* What check prints first, about what the filters select. */
 struct banner {
 	const char *word;   /* "broken", "clean", "unproved", ... */
 	char verdict[2048]; /* "broken: 382 requests without ..." */
 	char trust[TRUST_SENTENCE];
 	char *advice; /* sentences, each with a line break after it */
 	struct check_breaks breaks;
-	int64_t findings; /* all, not only those that break the capture */
+	int64_t findings; /* all, not only those that break a capture */
 };
 
 static void banner_take_advice(void *arg, const char *sentence)
@@ -765,7 +765,7 @@ static void banner_take_advice(void *arg, const char *sentence)
 	fprintf(arg, "%s\n", sentence);
 }
 
-/* Fills *b, whose advice is to be freed, whether this succeeds or not. */
+/* Fills *b. Returns 0, or -1 and *err; in any case free b->advice. */
 static int banner_read(struct store *db, const char *path,
 		       const struct filter *filter, struct banner *b,
 		       struct err *err)
@@ -792,6 +792,7 @@ static int banner_read(struct store *db, const char *path,
 	return rc;
 }
 
+/* Writes the sentences of an advice, one in each line, as a list. */
 static void html_page_put_advice(FILE *out, const char *s)
 {
 	if (!*s)
@@ -809,7 +810,8 @@ static void html_page_put_advice(FILE *out, const char *s)
 	fputs("</ul>\n", out);
 }
 
-/* Writes what check says: trust, verdict, figures, and what to do. */
+/* Writes what check says: trust, verdict, figures, and what to do. Returns 0,
+ * or -1 and *err. */
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
 {
@@ -888,7 +890,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 				   : b.breaks.lost == 1 ? "record lost"
 							: "records lost",
 				   b.breaks.lost ? "bad" : NULL);
-	/* those that the verdict next to it counts, if there are any */
+	/* the findings that the verdict counts, if there are any */
 	int64_t n = b.breaks.findings	     ? b.breaks.findings
 		    : b.breaks.open_findings ? b.breaks.open_findings
 					     : b.findings;
@@ -908,7 +910,6 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "so there is no track of time, and those of one thread "
 		      "name, CPU and stack share their weight evenly.</p>\n",
 		      out);
-	/* why no waits are drawn of switches that were sampled */
 	if (offcpu_sampled(waits))
 		fprintf(out,
 			"<p>Context switches were sampled, %s of %s, so no "
@@ -988,8 +989,8 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs("</p></noscript>\n", out);
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
-	/* Writes the table of the functions with the largest weight of an
-	 * event; inlined: inlined functions have rows. */
+	/* Write the table of the functions with the largest weight of an event;
+	 * inlined: inlined functions have rows. */
 	bool inlined = p->inlined_rows;
 	static const char *const head[] = { "Self %", "Total %",  "Samples",
 					    "Kind",   "Function", "Image" };

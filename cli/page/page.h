@@ -2,9 +2,8 @@
  * CPUs and verdicts can be chosen, a timeline of losses, and tables.
  *
  * The page needs nothing from outside and forbids its browser to fetch
- * anything; without scripts its tables are all there. It has the same bytes
- * for the same database and options, programs and source files. Call
- * html_page_new(), then _write. */
+ * anything; without scripts its tables are all there. It has the same bytes for
+ * the same database and options, programs and source files. */
 #pragma once
 #include <stdio.h>
 
@@ -13,8 +12,8 @@
 struct html_page;
 
 /* Reads all samples that pass the filter. db is borrowed for the page's life;
- * path is the name the user gave. Returns a page to be freed, or NULL and
- * *err. */
+ * path is the name the user gave. html_page_free() frees it; NULL and *err on
+ * failure. */
 struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err);
 void html_page_free(struct html_page *p);

@@ -29,10 +29,8 @@
 #include "stitch/base/search.h"
 #include "stitch/verdict.h"
 
-/* ---- what a page holds of threads off the CPU, and of what ran on the CPUs,
- * from the switches of the scheduler.
- *
- * page_waits_load(), page_waits_encode(), then _meta and _write. Blocks of the
+/* Waits of threads and runs on CPUs, from the switches of the scheduler: call
+ * page_waits_load(), page_waits_encode(), then page_waits_meta(). Blocks of the
  * page, as described in page_data.h; times are ns since the page's t0:
  *
  * - waits: zigzag of begin's difference to the wait before, ns, group, what it
@@ -45,24 +43,25 @@
  *
  * Both are ordered by end, so those of one thread or CPU by begin as well.
  *
- * - chains, as in analyze/causes/chain.h: of each the number of its wait, how
- * many edges and how many segments; for each edge: zigzag of its time since the
- *   wait's begin, the waiter's thread, the waker's thread, the state that it is
- *   called by if it is no thread (CHAIN_STATES: it is), proof, 1 + the number
- *   of the interrupt's name among `irqs` (0: it has none); for each segment,
- *   without holes: ns, thread, state, proof, CPU + 1 (0: none), how many edges
- *   lead to it, and the numbers of these */
+ * - chains, as in analyze/causes/chain.h: for each the number of its wait, how
+ *   many edges and how many segments; for each edge: zigzag of its time since
+ *   the wait's begin, the waiter's thread, the waker's thread, the state that
+ *   it is called by if it is no thread (CHAIN_STATES: it is), proof, 1 + the
+ *   number of the interrupt's name in meta (0: it has none); for each segment,
+ *   without holes: ns, thread, state, proof, CPU + 1 (0: none), 1 + the number
+ *   of its words in meta (0: none), how many edges lead to it, and the numbers
+ *   of these */
 
-/* A wait that a chain is asked for. */
+/* A wait whose chain is wanted. */
 struct page_chain_ask {
 	int64_t tid, from, to;
-	uint32_t wait; /* number in the page */
+	uint32_t wait; /* its number in the page */
 	uint32_t comm; /* comm.id of the thread */
 };
 
 #define CHAINS_MAX 1000
 #define SEGMENTS_MAX 100000 /* of all chains */
-#define SEGMENTS_EACH 2000  /* a chain of more is left out */
+#define SEGMENTS_EACH 2000  /* longer chains are left out */
 
 struct page_edge {
 	int64_t time;
@@ -83,7 +82,7 @@ struct page_chain {
 	struct chain chain;
 	struct page_edge *edge;
 	size_t n_edge;
-	struct page_segment *of; /* each of chain.segment[] */
+	struct page_segment *of; /* by index of chain.segment[] */
 };
 
 struct page_chains {
@@ -95,7 +94,7 @@ struct page_chains {
 	struct arena text;
 	const char **word; /* names of interrupts, words of segments */
 	size_t n_word, cap_word;
-	const char *premise; /* what is proved rests on; NULL: nothing */
+	const char *premise; /* of the proofs; NULL: there is none */
 	struct blob bytes;
 };
 
@@ -138,6 +137,7 @@ static uint32_t page_chains_word(struct page_chains *p, const char *text)
 	return id + 1;
 }
 
+/* Adds the chain of a wait, unless it is too long or the thread is unknown. */
 static void page_chain_make(struct page_chains *p, const struct causes *c,
 			    struct proofs *pr, const struct page_chain_ask *a)
 {
@@ -162,8 +162,8 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 	id = chain_edges(&out.chain, &out.n_edge);
 	out.edge = mem_new(out.n_edge + 1, sizeof(*out.edge));
 	out.of = mem_new(out.chain.n + 1, sizeof(*out.of));
-	/* names the threads on the way to each segment, and numbers its edges
-	 * anew, from 0 in the order of their ids */
+	/* Name the threads on the way to each segment, and renumber its edges
+	 * from 0, in the order of their ids. */
 	for (size_t i = 0; i < out.chain.n; i++) {
 		const struct chain_segment *s = &out.chain.segment[i];
 		uint32_t comm = out.ask.comm;
@@ -188,7 +188,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 				.proof = e.proof,
 				.irq = page_chains_word(p, causes_irq(c, &e)),
 			};
-			/* one that is not followed stays with its waiter */
+			/* an edge that is not followed stays with its waiter */
 			if (k + 1 < s->depth || e.waiter != s->thread)
 				comm = waker;
 		}
@@ -206,8 +206,8 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 	*mem_add(p->chain, p->n, p->cap) = out;
 }
 
-/* Makes the chains of waits of one capture: the longest of each thread first,
- * until there are as many as a page can hold. The asks change their order. */
+/* Adds the chains of the waits of one capture: the longest of each thread
+ * first, until the page is full. Reorders ask[]. */
 static void page_chains_add(struct page_chains *p, const struct causes *c,
 			    struct page_chain_ask *ask, size_t n)
 {
@@ -226,7 +226,7 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 	struct proofs *pr = proofs_new(c->t);
 	struct causes_premise premise = causes_premise(c);
 
-	/* of silent tasks the words are gone with what was read */
+	/* copied: words about silent tasks are freed with the causes */
 	if (premise.words || premise.none)
 		p->premise = arena_strdup(
 			&p->text, premise.words ? premise.words : premise.none);
@@ -239,11 +239,11 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 
 struct page_wait {
 	int64_t from, to, ready; /* ready: INT64_MAX: not known */
-	uint32_t group, waker;	 /* of the stacks */
-	/* each 0, or 1 + the place of its word: what it waited for, and what
-	 * woke it, if that was no thread */
+	uint32_t group, waker;	 /* groups of stacks */
+	/* 1 + the index of the word for what it waited for, and for what woke
+	 * it, if this was no thread; 0: there is none */
 	uint32_t cause, word;
-	uint8_t proof; /* of the waker; 0: not known, or none was needed */
+	uint8_t proof; /* of the waker; 0: not known, or none needed */
 };
 
 struct page_run {
@@ -266,7 +266,7 @@ struct page_waits {
 	struct offcpu_sums sums;
 	struct blob waits, runs;
 	struct page_chains chains;
-	struct page_chain_ask *ask; /* of the capture that is read */
+	struct page_chain_ask *ask; /* waits of the current capture */
 	size_t n_ask, cap_ask;
 };
 
@@ -278,6 +278,7 @@ static uint32_t page_waits_word(struct page_waits *p, const char *word)
 	return id;
 }
 
+/* Adds a wait that ended as a group, and its waker, if known, as another. */
 static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 {
 	/* a sum has no place in time */
@@ -292,7 +293,7 @@ static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 	enum wait_cause cause = offcpu_cause(p->causes, w);
 	struct page_wait one = {
 		.cause = cause == WAIT_READY
-				 ? 0 /* the state says it */
+				 ? 0 /* the state shows it */
 				 : page_waits_word(p, wait_cause_word(cause)),
 		.from = w->from,
 		.to = w->to,
@@ -326,7 +327,7 @@ static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 static void page_waits_take_run(struct page_waits *p,
 				const struct offcpu_run *r)
 {
-	/* the idle task is what is left; a row of the page is a CPU */
+	/* without a run a CPU is idle; a row of the page is a CPU */
 	if (!r->tid || r->cpu < 0)
 		return;
 	struct page_run one = { r->from, r->to, r->comm, r->cpu };
@@ -354,8 +355,8 @@ static void page_waits_free(struct page_waits *w)
 }
 
 /* Adds the waits that the filter selects to the stacks, as groups of an event
- * of their own. Returns an object to be freed, which is empty if the database
- * has no switches, or NULL and *err. */
+ * of their own. Returns what page_waits_free() frees, empty if the database has
+ * no switches, or NULL and *err. */
 static struct page_waits *page_waits_load(struct store *db, const char *path,
 					  const struct filter *filter,
 					  struct stacks *s, struct err *err)
@@ -407,8 +408,9 @@ static void page_waits_meta(const struct page_waits *w, struct json *j)
 		json_text(j, NULL, intern_get(&w->words, i));
 	json_end(j);
 	json_end(j);
-	/* Write how many there are, how many waits have none, words of states,
-	 * names of interrupts with words of segments, and the premise. */
+	/* Write the number of chains, that of waits without one, words of
+	 * states, names of interrupts with words of segments, and the premise.
+	 */
 	json_object(j, "chains");
 	json_uint(j, "n", w->chains.n);
 	json_uint(j, "left_out", w->chains.asked - w->chains.n);
@@ -449,8 +451,6 @@ static void page_waits_encode(struct page_waits *w, int64_t t0,
 		}
 		last = from;
 	}
-	/* Encode the block; thread_of numbers the threads of the page by
-	 * comm.id. */
 	struct blob *b = &w->chains.bytes;
 
 	for (size_t i = 0; i < w->chains.n; i++) {
@@ -499,15 +499,15 @@ static void page_waits_encode(struct page_waits *w, int64_t t0,
 
 #define BINS_MAX 1000000u
 
-/* Samples, or intervals, each as the differences to those before. */
+/* Samples or intervals, each as its differences to those before. */
 struct page_items {
 	struct blob bytes;
 	uint64_t n, last_bin;
-	uint64_t *last_weight; /* of each event */
+	uint64_t *last_weight; /* by event */
 	size_t n_event, cap_event;
 };
 
-/* When that happened which the page's tables count. */
+/* Times of what the page's tables count. */
 struct page_times {
 	struct labels *keys; /* a label's name is the text; NULL: no times */
 	struct blob bytes;
@@ -517,31 +517,31 @@ struct page_times {
 struct page_data {
 	struct loss_marks tl;
 	bool timed, by_samples, inlined_rows, wall;
-	bool served;  /* the sums of a server, without times */
+	bool served;  /* samples are sums of a server, without times */
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
-	int event, clock; /* to show first; for wall-clock time */
-	char **trust; /* the sentence of each event, and of the wall clock */
+	int event, clock; /* event: to show first; clock: for wall-clock time */
+	char **trust;	  /* by event; the last one is of the wall clock */
 	size_t n_trust;
 	struct page_waits *waits;
 	struct page_times times;
 	struct page_items samples, intervals;
-	struct wall_intervals sums; /* of the intervals */
-	struct intern names;	    /* and their names */
+	struct wall_intervals sums; /* of intervals */
+	struct intern names;	    /* names of intervals */
 	size_t n_names;
-	/* events of samples; after them of waits, then of intervals */
+	/* counts of events: those of samples; these and those of waits */
 	size_t sampled, waited;
 	struct label_facts *facts;
 	struct labels *strings; /* a label's name is the string */
 	struct flame_tree *tree;
 	struct blob nodes, groups;
-	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
-	uint32_t *comm;	  /* place -> comm.id */
+	uint32_t *thread; /* by comm.id: index in comm[] + 1; 0: not used */
+	uint32_t *comm;	  /* the comm.id of each thread of the page */
 	size_t n_thread, cap_thread;
-	uint32_t *leaf;	    /* node of each group */
-	uint32_t *inferred; /* and that of its inferred frame; 0: none */
-	uint32_t *place;    /* label -> place + 1 */
-	uint32_t *label;    /* place -> label */
+	uint32_t *leaf;	    /* by group: its node in tree */
+	uint32_t *inferred; /* by group: node of its inferred frame; 0: none */
+	uint32_t *place;    /* by label: index in label[] + 1; 0: not used */
+	uint32_t *label;    /* the labels in the page */
 	size_t n_label, cap_label;
 };
 
@@ -570,7 +570,7 @@ static uint64_t page_data_bin(const struct page_data *d, int64_t time)
 	return ((uint64_t)time - (uint64_t)d->tl.t0) / d->bin;
 }
 
-/* Returns 0 if the time is not known. */
+/* Returns 1 + the bin of a time; 0 if the time is not known. */
 static uint64_t page_times_bin(const struct page_data *d, const struct rows *r,
 			       size_t column)
 {
@@ -601,6 +601,7 @@ static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 	page_items_add(&d->samples, s, bin);
 }
 
+/* Adds an interval, its name and its verdict; a wall_interval_fn. */
 static void page_data_take_interval(void *arg, const struct wall_interval *w,
 				    const struct event_row *e, uint32_t group,
 				    const char *name)
@@ -621,8 +622,8 @@ static void page_data_take_interval(void *arg, const struct wall_interval *w,
 
 #define PAGE_SUMS_MAX 4000000
 
-/* A page has a row for each sample, without a time if a server gave sums: then
- * the samples of a group share its weight. */
+/* Adds samples from the sums of a server: they have no time, and those of a
+ * group share its weight. Fails if they are too many for a browser. */
 static int page_data_take_sums(struct page_data *d, struct err *err)
 {
 	uint64_t all = 0;
@@ -662,7 +663,7 @@ static uint32_t page_data_thread(void *arg, uint32_t comm)
 	return d->thread[comm] - 1;
 }
 
-/* Returns the node of the frame of a stack that was inferred; 0: none. */
+/* Returns the node of the inferred frame of a stack; 0: it has none. */
 static uint32_t page_data_inferred(const struct page_data *d,
 				   const struct label_list *l)
 {
@@ -674,6 +675,7 @@ static uint32_t page_data_inferred(const struct page_data *d,
 	return 0;
 }
 
+/* Makes the tree, with leaf[] and inferred[]. Returns 0, or -1 and *err. */
 static int page_data_build_tree(struct page_data *d, struct err *err)
 {
 	struct labels *labels = d->stacks->labels;
@@ -777,7 +779,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);
 	d->sampled = d->stacks->n_event;
-	intern_add(&d->names, ""); /* of waits */
+	intern_add(&d->names, ""); /* for waits */
 	labels_shorten(d->stacks->labels, &so.names);
 	d->waits = page_waits_load(db, path, o->filter, d->stacks, err);
 	d->waited = d->stacks->n_event;
@@ -787,8 +789,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 				 page_data_take_interval, d, err) < 0) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)))
 		goto out;
-	/* Makes the sentence of each event, and that of the wall clock,
-	 * which is of two events. */
+	/* Make the sentence of each event, and that of the wall clock, which is
+	 * about two events. */
 	int count = (int)d->stacks->n_event;
 	int waits = d->waits->event;
 
@@ -902,11 +904,11 @@ static uint32_t page_data_string(const struct page_data *d, const char *s)
 	return labels_add_name(d->strings, LABEL_GROUP, s);
 }
 
-/* [name, class, 1 kernel code + 2 inlined, file, offset in it, build-id, source
- * line, bogus places, places, word of the call-site check, short name or "",
- * meaning of a mark or ""];
- * class: a key of colors, "m" missing, "e" after exec, "b" bogus; file and
- * build-id are places in strings; source line: [file, line], or 0 */
+/* Writes for each label [name, class, 1 kernel code + 2 inlined, file, offset
+ * in it, build-id, source line, bogus places, places, word of the call-site
+ * check, short name or "", meaning of a mark or ""]. class: a key of colors,
+ * "m" missing, "e" after exec, "b" bogus; file and build-id: indexes in
+ * strings; source line: [file, line], or 0. */
 static void page_data_put_labels(const struct page_data *d, struct json *j)
 {
 	json_array(j, "labels");
@@ -951,7 +953,7 @@ static void page_data_put_labels(const struct page_data *d, struct json *j)
 	json_end(j);
 }
 
-/* [capture, cpu, kind, first bin, last bin, ...: the rest is for the caller] */
+/* Writes capture, cpu, kind, first bin, last bin; the caller adds the rest. */
 static void page_data_put_place(const struct page_data *d, struct json *j,
 				const struct loss_place *at, int64_t t0,
 				int64_t t1)
@@ -963,7 +965,7 @@ static void page_data_put_place(const struct page_data *d, struct json *j,
 	json_uint(j, NULL, page_data_bin(d, t1));
 }
 
-/* [name, what it is] of each kind */
+/* Writes for each kind [name, what it is]. */
 static void page_data_put_words(struct json *j, const char *name,
 				const struct loss_words *word, size_t n)
 {
@@ -973,6 +975,7 @@ static void page_data_put_words(struct json *j, const char *name,
 	json_end(j);
 }
 
+/* Writes the block "meta". */
 static void page_data_put_meta(const struct page_data *d, FILE *out)
 {
 	struct json j;
@@ -1040,7 +1043,8 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 				   labels_get(d->times.keys, i)->name);
 		json_end(&j);
 	}
-	/* How many there are, which events are their kinds, and words. */
+	/* Write the number of intervals, the events of their kinds, and words.
+	 */
 	json_object(&j, "intervals");
 	json_uint(&j, "n", d->intervals.n);
 	json_uint(&j, "first", d->waited);

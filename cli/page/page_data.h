@@ -1,7 +1,7 @@
 /* page_data.h - the data that the scripts of an HTML page work on.
  *
  * Blocks of the page, none of which is a script: "meta" is JSON, the others
- * are unsigned LEB128 numbers in base64. Version 1:
+ * are unsigned LEB128 numbers in base64. Version 2:
  *
  * - nodes: the tree of stacks, parents before children, a node's subtree
  *   after it: depth, label
@@ -19,8 +19,9 @@
  * - intervals: likewise the times between two events that belong together: time
  *   is that of the begin or, without one, the end; weight is the length in ns,
  *   or what is known of it: as much at most if it is consistent or ambiguous,
- *   at least if it began before or is unfinished, else 0. Behind each stands
- * the number of its name, and why it is not proved, * 16 + its verdict
+ *   at least if it began before or is unfinished, else 0. Each is followed by
+ *   16 * the number of its name, which also says why it is not proved, + its
+ *   verdict
  * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
  *   sizes (how many nodes, groups, samples), event (to show first), clock
  *   (the event that is added to the waits; -1: none), events, trust (the
@@ -32,17 +33,17 @@
  * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
  * are at most a million.
  *
- * Not every page has what changed between two recordings, and the code of the
- * hot functions: two blocks each. Of a difference "diff" is JSON: event,
+ * Only some pages have what changed between two recordings, and the code of the
+ * hot functions: two blocks each. For a difference, "diff" is JSON: event,
  * absolute, the sentences of 'diff', weights of both sides, their scale,
- * labels, functions with what is judged of them; "diff_nodes" are numbers for
+ * labels, functions with what is judged of them; "diff_nodes" has numbers for
  * each node of the tree of both recordings, parents before children: depth,
  * label, weight in A and in B, samples in A and in B, all with what is above.
  *
- * Of code "code" is JSON with files and functions, "spots" a number for each
- * group of samples: 1 + the instruction, counted over all functions, in which
- * its samples were taken; 0: in none that is in the page. So the page counts
- * instructions and lines within what is chosen. */
+ * For code, "code" is JSON with files and functions; "spots" has a number for
+ * each group of samples: 1 + the instruction, counted over all functions, in
+ * which its samples were taken; 0: in none that is in the page. So the page
+ * counts instructions and lines within what is chosen. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,22 +63,22 @@ struct page_opts {
 	const struct filter *filter; /* which samples; borrowed for
 				      * the life of the page */
 	bool inlined;		     /* with inlined functions */
-	bool inlined_rows; /* which have rows in the table of functions */
+	bool inlined_rows; /* inlined functions have rows in the table */
 	bool samples;	   /* each sample weighs 1 */
 	bool wall;	   /* shows waits with samples first */
 	struct name_opts names;
-	bool source;		      /* with the code of the hot functions: */
-	const struct name_ask *files; /* where programs are, and */
-	/* folders below which their source is looked for, too */
+	bool source;		      /* with the code of the hot functions */
+	const struct name_ask *files; /* for source: where programs are */
+	/* for source: folders below which source files are looked for, too */
 	const char *const *source_dir;
 	size_t n_source_dir;
 	/* what changed since another recording; borrowed likewise, NULL: none
 	 */
 	const struct diff_model *diff;
-	struct page_sides *sides; /* of it likewise */
+	struct page_sides *sides; /* the times of both; likewise */
 };
 
-/* What the page around the data says about it, until page_data_free(). */
+/* What the page shows around its data; valid until page_data_free(). */
 struct page_shown {
 	struct stacks *stacks;
 	int event; /* of the samples to show first; -1: there is none */
@@ -85,13 +86,14 @@ struct page_shown {
 	 * there is no sample */
 	const char *trust;
 	const struct offcpu_sums *waits;
-	bool served; /* the sums of a server: no sample has a time */
+	bool served; /* samples are sums of a server, without times */
 };
 
-/* Loads the data of a page, and fills *shown. Returns an object to be freed, or
- * NULL and *err. */
+/* Loads the data of a page, and fills *shown. Returns what page_data_free()
+ * frees, or NULL and *err. */
 struct page_data *page_data_new(struct store *db, const char *path,
 				const struct page_opts *o,
 				struct page_shown *shown, struct err *err);
 void page_data_free(struct page_data *d);
+/* Writes the blocks. */
 void page_data_write(const struct page_data *d, FILE *out);

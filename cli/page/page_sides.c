@@ -10,11 +10,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/text/json.h"
 
-#define COLUMNS 1200 /* of the longer one of both */
+#define COLUMNS 1200 /* the longer of both recordings fills them */
 #define LANES 8
-#define STEPS (64 * 8) /* of lengths */
+#define STEPS (64 * 8) /* of lengths: 8 to a power of two */
 
-/* Of pairs of events, all; and of the scheduler. */
+/* Kinds of intervals: all pairs of events, and two of the scheduler. */
 static const char *const kinds[] = { NULL, "wake-up", "off-cpu" };
 
 struct page_sides {
@@ -65,8 +65,8 @@ static void page_sides_put_words(const struct intern *words, struct json *j,
 	json_end(j);
 }
 
-/* Writes the parts of the first run of each side. The threads with the largest
- * changes have a lane each. */
+/* Writes the parts of the first run of each side, in columns of time. The
+ * threads with the largest changes have a lane each. */
 static void page_sides_put_time(const struct timed *d, struct json *j)
 {
 	const struct timings *t = &d->t;
@@ -76,7 +76,7 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct timings_row *r = &t->row[t->order[i]];
 
-		/* what is a part of others is drawn with them */
+		/* parts of other parts are drawn with these */
 		if (lanes.n < LANES && !timed_is(d, r, TIMED_QUOTA))
 			intern_add(&lanes, intern_get(&t->words, r->key[1]));
 		intern_add(&states, intern_get(&t->words, r->key[0]));
@@ -94,7 +94,7 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 	json_real(j, "column", each);
 	page_sides_put_words(&lanes, j, "lanes");
 	page_sides_put_words(&states, j, "states");
-	/* by side, lane, state, and whether it is only likely */
+	/* by side, whether it is only likely, lane, state */
 	size_t bars = 4 * lanes.n * states.n;
 	double(*ns)[COLUMNS] = mem_new(bars, sizeof(*ns));
 
@@ -110,7 +110,7 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 			uint32_t state = intern_find(
 				&states, intern_get(&t->words, key[0]));
 			double to = (double)it.at - (double)run->from;
-			/* it may have begun before */
+			/* the item may have begun before the run */
 			double from = fmax(to - (double)it.most, 0);
 			double *of = ns[((side * 2 + !it.proved) * lanes.n +
 					 lane % lanes.n) *
@@ -147,10 +147,10 @@ static void page_sides_put_time(const struct timed *d, struct json *j)
 	intern_release(&states);
 }
 
-/* Writes of each kind how many intervals there are, and how long they took. */
+/* Writes for each kind how many intervals there are, and how long they are. */
 static void page_sides_put_kinds(struct timings *t, struct json *j)
 {
-	/* of each kind and side */
+	/* by kind and side: how many took how long */
 	uint64_t(*count)[2][STEPS] = mem_new(t->n + 1, sizeof(*count));
 
 	timings_judge(t);
@@ -176,7 +176,7 @@ static void page_sides_put_kinds(struct timings *t, struct json *j)
 			json_array(j, NULL);
 			json_uint(j, NULL, r->n[side]);
 			json_uint(j, NULL, r->unproved[side]);
-			/* those of a side without proved ones are NaN */
+			/* NaN if the side has no proved ones */
 			json_real_or_null(j, NULL,
 					  r->of[TIMINGS_P50].size[side]);
 			json_real_or_null(j, NULL,
