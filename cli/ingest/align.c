@@ -12,7 +12,7 @@
 #include "stitch/order/fingerprints.h"
 #include "stitch/source.h"
 
-/* Each two captures have two links of a byte, and may be compared. */
+/* Any two captures have two links of a byte, and may be compared. */
 #define ALIGN_MAX 1024
 
 #define SHOW_EVERY 1024
@@ -52,6 +52,7 @@ static size_t align_find_capture(char *const *paths, size_t n, const char *text,
 	return end == text + len && place >= 1 && place <= n ? place - 1 : n;
 }
 
+/* Reads the options --clock-offset into in[]. Returns 0, or -1 and *err. */
 static int take_offsets(const struct align_ask *a, char *const *paths, size_t n,
 			struct align_in *in, struct err *err)
 {
@@ -74,6 +75,7 @@ static int take_offsets(const struct align_ask *a, char *const *paths, size_t n,
 	return 0;
 }
 
+/* Reads all records of a capture. Returns 0, or -1 and *err. */
 static int align_read_fingerprints(struct look *lk, struct err *err)
 {
 	struct record *rec;
@@ -105,7 +107,8 @@ static size_t host_of(const struct look *lk, size_t n, size_t i)
 	return SIZE_MAX;
 }
 
-/* Opens all captures, because they may refer to each other, then reads each. */
+/* Opens all captures, because they may refer to each other, then reads each.
+ * Returns 0, or -1 and *err. */
 static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 			 void *arg, struct look *lk, struct err *err)
 {

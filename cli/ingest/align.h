@@ -8,17 +8,17 @@
 
 struct source;
 
-/* What the user knows of the clocks of several captures. */
+/* What the user knows about the clocks of several captures. */
 struct align_ask {
-	/* CAPTURE=NS: ns to add to the times of one, which is named as in the
-	 * command line, or by its place there. Borrowed. */
+	/* CAPTURE=NS: ns to add to the times of a capture, which is named as in
+	 * the command line, or by its place there. Borrowed. */
 	const char *const *offset;
 	size_t n_offset;
-	const char *sched_offset; /* of perf's clock and ftrace's; or NULL */
-	bool separate;		  /* each keeps its own clock */
+	const char *sched_offset; /* perf's clock to ftrace's, ns; or NULL */
+	bool separate;		  /* each capture keeps its own clock */
 };
 
-/* Is each path to be a capture, as what is asked for is about them? */
+/* Returns whether each path has to be one capture, as the options name them. */
 static inline bool align_keeps_apart(const struct align_ask *a)
 {
 	return a->separate || a->n_offset;

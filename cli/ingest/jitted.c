@@ -2,12 +2,11 @@
  *
  * A jitdump file is preferred to a map, because it has times. Of each kind, a
  * file that the user names comes first, then one next to the capture, then the
- * path where the process wrote it: below the folder that --symfs names, or
- * here if the capture was made on this machine.
- * Anybody may have written a file of that name in /tmp, or an older process
- * with the same pid: it is used only if it belongs to root, to the user, or to
- * the capture's owner, and, as a map does not identify its process, if it was
- * written to during the capture. */
+ * path where the process wrote it: below the folder that --symfs names, or here
+ * if the capture was made on this machine. Anybody may have written a file of
+ * that name in /tmp, or an older process with the same pid: it is used only if
+ * it belongs to root, to the user, or to the capture's owner, and, as a map
+ * does not identify its process, if it was written to during the capture. */
 #include "cli/ingest/jitted.h"
 
 #include <dirent.h>
@@ -31,10 +30,8 @@
 #include "symbolize/files/identity.h"
 #include "symbolize/files/mapping_offsets.h"
 
-/* ---- mappings of processes from saved copies of /proc/PID/maps */
-
 #define PATH_SIZE 4096
-/* At most this many files are read for the offsets of their mappings. */
+/* At most this many groups of mappings are proved by reading their file. */
 #define PROOFS_MAX 20000
 /* Most adjacent mappings of a file, one for each segment. */
 #define GROUP_MAX 64
@@ -49,12 +46,12 @@ enum rank {
 struct mapped {
 	struct ledger *ledger;
 	struct maps *given;
-	struct maps **beside; /* one for each capture that has such a folder */
+	struct maps **beside; /* of captures' folders 'maps' */
 	size_t n, cap;
-	struct rec_map **copy; /* of captures' own lists */
+	struct rec_map **copy; /* copies of captures' own lists */
 	size_t n_copy, cap_copy;
 	size_t proofs;
-	bool hints; /* none was given: says what could be */
+	bool hints; /* no --maps was given: advise it */
 };
 
 struct mapped *mapped_new(const char *const *given, size_t n, struct ledger *lg,
@@ -86,9 +83,8 @@ void mapped_free(struct mapped *md)
 	free_all(md->copy, md);
 }
 
-/* Prints that --maps could be used. A folder next to a file is not used by
- * itself: it may belong to another capture, where the pids are other processes.
- */
+/* Notes that --maps could be used. A folder next to a file is not used by
+ * itself: it may be of another capture, where the pids are other processes. */
 static void mapped_print_hint(struct mapped *md, const struct source *src)
 {
 	const char *slash = strrchr(src->path, '/');
@@ -118,8 +114,8 @@ static void mapped_report(struct maps *m, struct stitch *st, uint16_t source,
 		stitch_maps(st, source, &s[i], rank);
 }
 
-/* Proves the offsets in files, which a capture's own list may lack: mappings of
- * a file are not derived if the file exists and its headers agree with them. */
+/* Proves offsets that a capture's own list may lack: the mappings of a file are
+ * no longer `derived` if it exists and its headers agree with them. */
 static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 				 uint16_t source, const struct symbolizer *sy,
 				 const struct snapshot *s)
@@ -165,7 +161,7 @@ static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 	stitch_maps(st, source, &mine, RANK_PROVED);
 }
 
-/* Reads the folder "maps" in a capture that is a folder. */
+/* Reads "maps" of a capture that is a folder. Returns 0, or -1 and *err. */
 static int add_adjacent(struct mapped *md, struct stitch *st,
 			const struct source *src, struct err *err)
 {
@@ -210,9 +206,9 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
 #define SOURCE_TEMP UINT32_MAX
-/* Entries of a folder that are listed for each process that is looked for: to
- * look for one by its name takes as long, and one process among 100,000 files
- * costs no more than among a few. */
+/* Entries of a folder that are listed for each process that is looked for. That
+ * takes as long as to look for one file by name, so that one process among
+ * 100,000 files costs no more than among a few. */
 #define LIST_EACH 64
 /* perf ends a little later than the recorded process, and times of files are
  * rounded to ticks. */
@@ -227,7 +223,7 @@ struct virtual_file {
 /* The file with the code of a process of a source. */
 struct process_code {
 	uint16_t source;
-	int32_t pid, inner; /* inner: in its own pid namespace */
+	int32_t pid, inner; /* inner: pid in its own namespace */
 	struct jitdump *dump;
 	struct perfmap *map;
 	struct jit *jit;
@@ -253,13 +249,11 @@ struct jitted {
 	struct capture_db_files *beside; /* by source */
 	struct capture_db_files temp;	 /* of SOURCE_TEMP: /tmp */
 	size_t n_beside, cap_beside;
-	/* Source and process of the files there: of thousands of processes that
-	 * come and go hardly one has a file, and to ask for each took 8 calls
-	 * of the kernel. */
+	/* Source and process of the files in these folders: of thousands of
+	 * processes that come and go hardly one has a file, and to look for
+	 * each file took 8 system calls. */
 	struct table listed;
 };
-
-/* ---- options */
 
 /* Parses "PREFIX123SUFFIX", possibly followed by more, such as ".gz". */
 static bool pid_in_name(const char *path, const char *prefix,
@@ -291,6 +285,7 @@ static bool pid_in_front(const char **path, int32_t *pid)
 	return true;
 }
 
+/* Takes a dump that the user names, for its process. Returns 0, or -1. */
 static int take_dump(struct jitted *jd, const char *word, struct err *err)
 {
 	struct virtual_file *f = &jd->dump[jd->n_dump++];
@@ -308,6 +303,7 @@ static int take_dump(struct jitted *jd, const char *word, struct err *err)
 	return 0;
 }
 
+/* Takes a map, or a folder of maps, likewise. Returns 0, or -1 and *err. */
 static int take_map(struct jitted *jd, const char *word, struct err *err)
 {
 	struct virtual_file *f = &jd->map[jd->n_map++];
@@ -370,8 +366,6 @@ void jitted_free(struct jitted *jd)
 	free_all(jd->temp.dir, jd->dump, jd->map, jd);
 }
 
-/* ---- opening */
-
 static void jitted_note(struct jitted *jd, const struct source *src,
 			const char *text)
 {
@@ -394,7 +388,8 @@ static void note_found(struct jitted *jd, const struct source *src,
 	jitted_note(jd, src, text);
 }
 
-/* given: by the user, whose word counts. */
+/* Reads a dump; if the user gave it, whoever wrote it. Returns false, after a
+ * note, if it cannot be used. */
 static bool open_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const char *path, bool given)
 {
@@ -406,9 +401,9 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 		jitted_note(jd, src, why.msg);
 		return false;
 	}
-	/* Who wrote a file has its own number in the head: that of its pid
-	 * namespace, as in the name that it gave to the file. A copy, or what
-	 * an earlier process has left, may have the name of this one. */
+	/* The head of a file has the pid of its writer in that one's namespace,
+	 * as has the name that it gave to the file. A copy, or what an earlier
+	 * process left, may have the name of this process. */
 	if (!given && jitdump_pid(f->dump) != f->pid &&
 	    jitdump_pid(f->dump) != f->inner) {
 		snprintf(text, sizeof(text),
@@ -427,6 +422,7 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 	return true;
 }
 
+/* Reads a map. Returns false, after a note, if it cannot be used. */
 static bool open_map(struct jitted *jd, const struct source *src,
 		     struct process_code *f, const char *path, bool given)
 {
@@ -443,14 +439,12 @@ static bool open_map(struct jitted *jd, const struct source *src,
 	return true;
 }
 
-/* ---- places */
-
 static bool jitted_is_file(const char *path, struct stat *st)
 {
 	return !lstat(path, st) && S_ISREG(st->st_mode);
 }
 
-/* Returns whether DIR/NAME exists, possibly compressed. */
+/* Returns whether DIR/NAME exists, maybe compressed; stores its path. */
 static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };
@@ -483,6 +477,7 @@ static char *jitted_folder(const struct source *src)
 	return dir;
 }
 
+/* Lists a folder as far as the number of processes asked for allows. */
 static void jitted_list(struct jitted *jd, unsigned int source,
 			struct capture_db_files *b)
 {
@@ -502,7 +497,7 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 		closedir(d);
 }
 
-/* Returns whether the folder may have a file of a process. */
+/* Returns whether the folder may have a file of a process; false is sure. */
 static bool jitted_may_have(struct jitted *jd, unsigned int source,
 			    struct capture_db_files *b, int32_t pid)
 {
@@ -566,10 +561,8 @@ static bool in_time(const struct source *src, const struct stat *st)
 	return stat_ns(st) >= start && stat_ns(st) <= end;
 }
 
-/* ---- finding */
-
-/* Returns the file that the user names for a process, by the number that it
- * has outside or else inside; NULL: none. */
+/* Returns the file that the user names for a process, by its pid outside or
+ * else inside its namespace; NULL: none. */
 static const char *named_file(const struct virtual_file *list, size_t n,
 			      const struct process_code *f)
 {
@@ -591,6 +584,7 @@ static bool may_be_here(const struct jitted *jd, const struct source *src,
 	       jitted_is_file(path, st) && is_ours(src, st);
 }
 
+/* Finds and reads the dump of a process. Notes if there should be one. */
 static bool find_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const struct rec_map *hint)
 {
@@ -610,8 +604,8 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (jitted_below_symfs(jd, hint->path, path) &&
 	    open_dump(jd, src, f, path, false))
 		return true;
-	/* The file at the path that the mapping record of the process has, if
-	 * it is still the one that was mapped. */
+	/* Last comes the path in the mapping record of the process, if its file
+	 * is still the one that was mapped. */
 	const struct image img = {
 		.kind = IMAGE_FILE,
 		.path = hint->path,
@@ -633,6 +627,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	return false;
 }
 
+/* Finds and reads the map of a process. Returns false if there is none. */
 static bool find_map(struct jitted *jd, const struct source *src,
 		     struct process_code *f)
 {
@@ -654,7 +649,7 @@ static bool find_map(struct jitted *jd, const struct source *src,
 	if (jitted_path_adjacent(jd, src, f->inner, name, path) ||
 	    jitted_below_symfs(jd, wrote, path))
 		return open_map(jd, src, f, path, false);
-	/* while a stream is read, processes write more of them */
+	/* while a stream is read, processes write more files */
 	return (!strcmp(src->path, "-") ||
 		jitted_may_have(jd, SOURCE_TEMP, &jd->temp, f->inner)) &&
 	       may_be_here(jd, src, wrote, &st) && in_time(src, &st) &&

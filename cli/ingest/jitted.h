@@ -20,32 +20,29 @@ struct jitted_ask {
 	const char *const *dump; /* PID=FILE, or jit-PID.dump */
 	const char *const *map;	 /* PID=FILE, perf-PID.map, or a folder */
 	size_t n_dump, n_map;
-	bool only;	   /* these only: others are not looked for */
-	const char *symfs; /* others are below this folder; NULL: here */
+	bool only;	   /* only these: others are not looked for */
+	const char *symfs; /* below it are the others; NULL: below / */
 };
 
-/* Borrows ask and temp_dir. Returns NULL and *err if a file that is named
+/* Borrows all arguments. Returns NULL and *err if a file that the user names
  * cannot be read. */
 struct jitted *jitted_new(const struct jitted_ask *ask, struct ledger *lg,
 			  const char *temp_dir, struct err *err);
-/* To be called after stitch_free(), because the stitch borrows what was found.
- */
+/* Call it after stitch_free(), because the stitch borrows what was found. */
 void jitted_free(struct jitted *jd);
 /* Implements jit_find_fn; arg is the struct jitted. */
 bool jitted_find(void *arg, const struct source *src, int32_t pid,
 		 const struct rec_map *hint, struct jit **out);
 
-/* ---- mappings of processes from files that the user names or that are
- * next to a capture. */
-
-/* Reads n files, which are named as --maps does: PID=FILE, PID=FILE@SECONDS, or
- * a folder with PID.maps. Returns NULL and *err if one cannot be read. */
+/* Reads n files with mappings of processes, named as for --maps: PID=FILE,
+ * PID=FILE@SECONDS, or a folder with PID.maps. Returns NULL and *err if one
+ * cannot be read. */
 struct mapped *mapped_new(const char *const *given, size_t n, struct ledger *lg,
 			  struct err *err);
-/* To be called after stitch_free(). */
+/* Call it after stitch_free(). */
 void mapped_free(struct mapped *md);
-/* Passes the mappings of a source to the stitch: those that were given, then of
- * the folder 'maps' next to its capture, then of its own lists if files prove
- * their offsets. sy NULL: read no files. Returns 0, or -1 and *err. */
+/* Passes the mappings of a source to the stitch: given ones, then those of the
+ * folder 'maps' in its capture, then those of its own lists for which files
+ * prove the offsets. sy NULL: read no files. Returns 0, or -1 and *err. */
 int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err);

@@ -45,24 +45,22 @@
 #include "symbolize/unwind/unwind.h"
 #include "symbolize/unwind/unwind_compare.h"
 
-/* ---- stores facts, in a thread of its own if records allow that.
- *
- * The thread takes facts in blocks through a bounded queue, in their order, so
- * the database is the same as without it. It is the only one that uses the
- * store until storing_wait() returns: whoever wants to use it calls that first.
+/* Facts are stored by a thread of its own if records allow that. The thread
+ * takes facts in blocks through a bounded queue, in their order, so the
+ * database is the same as without it. It alone uses the store until
+ * storing_wait() returns: call that before other uses.
  *
  * Facts point to records, which stay valid while a thread reads ahead: a block
- * of facts ends where one of records does, and gives that back. Measured, of
- * the processor's time: the main thread had 78 % and has 56 with stacks of a
- * whole system, with LTTng events 57 and 28. */
+ * of facts ends where a block of records does, and gives these back. Measured:
+ * the main thread's share of the processor's time went from 78 to 56 % with
+ * stacks of a whole system, and from 57 to 28 % with LTTng events. */
 
 #define FACTS 1024
 #define BLOCKS 12
 /* The thread is woken once this many blocks wait: waking it costs the main
  * thread as much as some dozen records, and on two processors the woken thread
- * often takes its place for a while. They are fewer than the blocks of
- * decode_ahead.c, so that no thread waits for blocks of records that wait here.
- */
+ * often takes its place for a while. decode_ahead.c has more blocks than this,
+ * so that no thread waits for blocks of records that wait here. */
 #define WAKE 8
 #define STACK_BYTES ((size_t)1 << 20)
 
@@ -70,24 +68,24 @@ struct fact_block {
 	struct fact *fact; /* owned */
 	size_t n, cap;
 	struct arena lists;
-	bool passed; /* the last one of a block of records */
+	bool passed; /* the last one with facts of a block of records */
 };
 
 struct storing {
 	struct maker *mk;
 	struct order *order;
 	bool no_fields, threaded;
-	struct fact_queue *in; /* the main thread's */
-	bool broken;	       /* the main thread's: failed was seen */
+	struct fact_queue *in; /* for the main thread */
+	bool broken;	       /* for the main thread: it saw failed */
 	pthread_t thread;
 	struct fact_block *block; /* a ring */
-	/* the thread's */
+	/* for the thread */
 	struct field *field;
 	size_t field_cap;
 	struct ledger *queue;
 	struct lock_names *locks; /* borrowed */
 	pthread_mutex_t lock;
-	pthread_cond_t more, less; /* blocks that are full; that are empty */
+	pthread_cond_t more, less; /* full blocks; empty ones */
 	/* protected by lock: */
 	size_t made, taken;
 	bool waits, stop;
@@ -113,8 +111,8 @@ static void put_held(const struct fact_event *e, const struct event_def *def,
 	}
 }
 
-/* Stores the payload of a tracepoint as columns. A payload that cannot be
- * decoded is counted as damage; its event is kept. */
+/* Stores the payload of a tracepoint as columns. If it cannot be decoded, that
+ * is counted as damage and the event is kept. Returns 0, or -1 and *err. */
 static int put_fields(struct storing *s, const struct fact_event *e,
 		      struct err *err)
 {
@@ -166,6 +164,7 @@ static int storing_take(struct storing *s, const struct fact *f,
 	return f->kind == FACT_EVENT ? put_fields(s, &f->event, err) : 0;
 }
 
+/* Stores the facts of blocks in their order, until `stop`. */
 static void *storing_main(void *arg)
 {
 	struct storing *s = arg;
@@ -198,8 +197,8 @@ static void *storing_main(void *arg)
 	return NULL;
 }
 
-/* Fills a block with the facts that are due. What facts point to goes with the
- * last one of the queue: blocks are emptied one after the other. */
+/* Fills a block with the facts that are due. The memory that facts point to
+ * goes with the last one of the queue, as blocks are emptied in their order. */
 static void storing_fill(struct fact_queue *q, struct fact_block *b)
 {
 	size_t left = fact_queue_left(q) - q->due;
@@ -235,7 +234,8 @@ static void storing_fill(struct fact_queue *q, struct fact_block *b)
 	q->due = 0;
 }
 
-/* Returns when there is an empty block, or, with `all`, only such blocks. */
+/* Passes the facts that are due to the thread. Returns when a block is empty
+ * or, with `all`, when all are. */
 static void storing_submit(struct storing *s, bool passed, bool all)
 {
 	storing_fill(s->in, &s->block[s->made % BLOCKS]);
@@ -252,16 +252,16 @@ static void storing_submit(struct storing *s, bool passed, bool all)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* See decode_ahead_keep(). */
+/* A decode_ahead_passed_fn. */
 static void storing_passed(void *arg, bool changes)
 {
 	storing_submit(arg, !changes, changes);
 }
 
-/* Call it after order_use_thread(), without which there is no thread here
- * either. locks: takes those of the events; no_fields: no payload is decoded.
- * All are borrowed. The array of the queue becomes a block of the thread's: few
- * facts are copied. */
+/* Returns an object for storing_free(). Call it after order_use_thread(),
+ * without which there is no thread here either. locks: gets those of the
+ * events; no_fields: no payload is decoded. All are borrowed. The array of the
+ * queue is exchanged with those of blocks, so that few facts are copied. */
 static struct storing *storing_new(struct maker *mk, struct order *order,
 				   struct fact_queue *queue,
 				   struct lock_names *locks, bool no_fields)
@@ -286,7 +286,8 @@ static struct storing *storing_new(struct maker *mk, struct order *order,
 	return s;
 }
 
-/* Does not wait for the thread. Frees nothing else; NULL is fine. */
+/* Ends the thread, even before it has stored all facts. What s borrows is not
+ * freed; NULL is fine. */
 static void storing_free(struct storing *s)
 {
 	if (!s)
@@ -322,7 +323,7 @@ static int storing_wait(struct storing *s, struct err *err)
 }
 
 /* Stores the facts that are due, now or later, and the fields of their
- * payloads. Returns 0, or -1 and *err: of these facts or those before. */
+ * payloads. Returns 0, or -1 and *err, maybe because of facts before these. */
 static int storing_put(struct storing *s, struct err *err)
 {
 	struct fact_queue *q = s->in;
@@ -345,7 +346,7 @@ static int storing_put(struct storing *s, struct err *err)
 
 /* Number of facts between flushes, which check for Ctrl-C, and between updates
  * of the progress line. For a flush all threads but the writer's wait: with a
- * quarter of the number, ingest of a mixed capture took 6 % longer. The latter
+ * quarter of the number, ingest of a mixed capture took 6 % longer. SHOW_EVERY
  * is small, as a quiet pipe has few facts. */
 #define FLUSH_EVERY 32768
 #define SHOW_EVERY 128
@@ -362,15 +363,15 @@ struct load {
 	struct lock_names *locks;
 	struct unwinder *unwinder;
 	struct maker *mk; /* NULL: it is finished */
-	struct store *db; /* NULL: it is not */
+	struct store *db; /* NULL: it is not finished */
 	struct storing *storing;
 	bool no_fields; /* no event has an ev_ table */
-	bool failed;	/* of load_take_entries(), with why */
-	int64_t began;	/* when reading a stream began, in ns since 1970 */
+	bool failed;	/* load_take_entries() failed, because of why */
+	int64_t began;	/* ns since 1970: when reading of a stream began */
 	struct err why;
 	unsigned int n_sources, layout;
-	struct unpacked unpacked;      /* the captures, also of archives */
-	struct session_folders chunks; /* the same */
+	struct unpacked unpacked;      /* the captures, unpacked */
+	struct session_folders chunks; /* the captures, joined */
 	struct align_out *align;   /* by source; NULL: each on its own clock */
 	const char **nonce_format; /* the templates, ending with NULL */
 };
@@ -392,6 +393,7 @@ static int take_layout(const char *asked, unsigned int *layout, struct err *err)
 		       asked, words);
 }
 
+/* Sets *err to why a path cannot be read, with advice, and returns -1. */
 static int cannot_read(const char *path, int error, struct err *err)
 {
 	struct stat st;
@@ -433,7 +435,7 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	}
 	const size_t len = archive_in_path(path);
 
-	/* a member: its archive is asked when it is read */
+	/* a file in an archive: that is looked at when it is read */
 	if (path[len]) {
 		char *archive OWNED = mem_dup(path, len + 1);
 
@@ -485,6 +487,8 @@ static int add_bytes(const char *path UNUSED, const struct stat *st, int what,
 	return bytes_seen >= LARGE;
 }
 
+/* Opens a capture; lg NULL: for its clock only. Returns NULL and *err if not.
+ */
 static struct source *open_source(struct load *ld, const char *path,
 				  unsigned int index, struct ledger *lg,
 				  struct err *err)
@@ -524,12 +528,13 @@ static int open_for_scan(void *arg, const char *path, struct source **out,
 	return *out ? 0 : -1;
 }
 
+/* Stores all facts and the ledger so far. Returns 0, or -1 and *err. */
 static int load_flush(struct load *ld, struct err *err)
 {
 	if (storing_wait(ld->storing, err))
 		return -1;
-	/* payloads that could not be decoded since the last call: put into
-	 * the ledger here, as no thread decides when that is */
+	/* payloads that could not be decoded since the last call are put into
+	 * the ledger here, so that no thread decides when that is */
 	if (ledger_queued(ld->storing->queue)) {
 		ledger_pass(ld->storing->queue, ld->ledger, SIZE_MAX);
 		ledger_free(ld->storing->queue);
@@ -541,7 +546,7 @@ static int load_flush(struct load *ld, struct err *err)
 	return -1;
 }
 
-/* For ledger_when_many(). */
+/* Stores the entries of the ledger; for ledger_when_many(). */
 static void load_take_entries(void *arg)
 {
 	struct load *ld = arg;
@@ -551,6 +556,7 @@ static void load_take_entries(void *arg)
 		ld->failed = true;
 }
 
+/* Reads all records and stores their facts. Returns 0, or -1 and *err. */
 static int read_facts(struct load *ld, struct err *err)
 {
 	struct fact_queue *q = stitch_facts(ld->stitch);
@@ -606,10 +612,10 @@ static int64_t statx_ns(const struct statx_timestamp *t)
 	return t->tv_sec * 1000000000LL + (int64_t)t->tv_nsec;
 }
 
-/* Stores when the recorder wrote the capture: of a copy only a time when it was
- * done. The file of the recorder itself is older than its content by the time
- * that was recorded, or a little less: of several, perf makes each when the one
- * before it is full, and has records by then. */
+/* Stores when the recorder wrote the capture; for a copy, only a time when it
+ * was done. The recorder's own file is written for as long as was recorded, or
+ * a little less: of several, perf makes each when the one before it is full,
+ * and has records by then. Returns 0, or -1 and *err. */
 static int put_written(struct load *ld, const struct source *src,
 		       struct err *err)
 {
@@ -634,10 +640,10 @@ static int put_written(struct load *ld, const struct source *src,
 	return put_window(ld, src->index, since, until, err);
 }
 
-/* Likewise of a stream, if it is read while it is recorded: that takes as long,
- * and the last record is made meanwhile. Else it was done when the last record
- * was made; the clock of records, which counts since the machine was started,
- * says when, or if the machine was started since, a later time. */
+/* Does the same for a stream. If it is read while it is recorded, that takes as
+ * long, and the last record is made meanwhile. Otherwise it was done when the
+ * last record was made: the clock of records, which counts from the start of
+ * the machine, says when or, if the machine was started since, a later time. */
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source *src = order_source(ld->order, i);
@@ -651,7 +657,7 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 		return 0;
 	if (last && identity_recorded_here(info->host, info->release))
 		age = clock_age(info->clock_id, last);
-	/* a stream of some time ago may come slowly, too */
+	/* an old stream may come slowly, too */
 	if ((uint64_t)took >= info->last_ns - info->first_ns && age <= took &&
 	    put_window(ld, i, ld->began, now, err))
 		return -1;
@@ -659,12 +665,13 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 				 age > 0 ? now - age : now, err);
 }
 
+/* Opens all captures and stores them. Returns 0, or -1 and *err. */
 static int open_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
 	struct source **src = mem_new(n, sizeof(*src));
 	size_t opened = 0;
-	size_t passed = 0; /* to the order, which owns them */
+	size_t passed = 0; /* passed to the order, which owns them */
 	int ret = -1;
 
 	for (; opened < n; opened++) {
@@ -692,7 +699,7 @@ out:
 	return ret;
 }
 
-/* Returns where the parts of a file are in memory, from its headers. */
+/* Finds where the parts of a file are in memory, by its headers. */
 static size_t file_parts(void *arg, const struct image *img,
 			 struct file_part *out, size_t max)
 {
@@ -722,7 +729,7 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
-/* Stores what is known of how it was recorded. */
+/* Stores what is known about how a capture was recorded. */
 static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source_info *info = &order_source(ld->order, i)->info;
@@ -731,7 +738,7 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 		bool known;
 		int64_t value;
 	} number[] = {
-		/* where the stream was cut of which it is a piece */
+		/* it is a piece of a stream, cut here */
 		{ "cut_before", info->cut_before, (int64_t)info->cut_before },
 		{ "cut_behind", info->cut_behind, (int64_t)info->cut_behind },
 		/* samples may have been left out */
@@ -752,10 +759,10 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 	return rc;
 }
 
-/* Sums alone are not enough where mappings may come late, as they change the
- * stacks of stored events; nor where files are fetched, in the order of stacks
- * in the database; nor where there may be records of calls, which are made one
- * by one. */
+/* Stores only sums of samples, if that is enough. It is not if mappings may
+ * come late, as they change the stacks of stored events; nor if files are
+ * fetched, in the order of stacks in the database; nor if there may be records
+ * of calls, which are made one by one. */
 static void load_sums_only(struct load *ld)
 {
 	if (ld->ask->name.debuginfod)
@@ -772,6 +779,7 @@ static void load_sums_only(struct load *ld)
 	store_sums_only(ld->mk);
 }
 
+/* Reads the captures on one timeline. Returns 0, or -1 and *err. */
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
@@ -795,7 +803,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
 	if (open_all(ld, paths, n, err))
 		return -1;
-	/* Puts each source's clock on the timeline. */
+	/* Put each source's clock on the timeline. */
 	struct source *src;
 
 	for (unsigned int i = 0;
@@ -809,8 +817,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	}
 	if (ld->ask->sums)
 		load_sums_only(ld);
-	/* With --no-symbols stack dumps are unwound, but no file is asked what
-	 * a recorded stack lacks. */
+	/* With --no-symbols, stack dumps are unwound, but files are not asked
+	 * for what a recorded stack lacks. */
 	const struct load_ask *ask = ld->ask;
 	const struct name_ask *name = &ask->name;
 	bool look = !ask->no_symbols || name->symfs ||
@@ -872,7 +880,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 }
 
 /* Names what was stored, with the copies of kallsyms in captures, and checks
- * its call sites. made: for name_check_calls(). */
+ * its call sites. made: for name_check_calls(). Returns 0, or -1 and *err. */
 static int load_name_all(struct load *ld, const struct frames *made,
 			 struct err *err)
 {
@@ -904,8 +912,8 @@ static int load_name_all(struct load *ld, const struct frames *made,
 	return rc;
 }
 
-/* Frees what only reading needs, with its threads: what follows needs as much
- * memory for itself. */
+/* Frees what only reading needs, with its threads, because what follows needs
+ * as much memory for itself. */
 static void load_end_reading(struct load *ld)
 {
 	storing_free(ld->storing);
@@ -929,11 +937,11 @@ static uint32_t load_stack_again(void *arg, unsigned int source,
 }
 
 /* Corrects the user stacks that were stored before mappings of their processes
- * came; after store_groups_end(). A live pipe shows samples before it is
- * certain that no earlier record follows. Waiting longer (--slack) would be
- * exact, but a live view late. The recorded addresses are stored with each
- * stack, so that the end of the stream is the time to correct it. What a stack
- * dump was unwound to stays: the dump is gone. */
+ * came; call it after store_groups_end(). A live pipe shows samples before it
+ * is certain that no earlier record follows. Waiting longer (--slack) would be
+ * exact, but would delay the live view. The recorded addresses are stored with
+ * each stack, so that it can be corrected at the end of the stream. The result
+ * of a stack dump stays: the dump is gone. */
 static int load_stacks_again(struct load *ld, struct err *err)
 {
 	struct late_maps *late = stitch_late_maps(ld->stitch);
@@ -944,6 +952,7 @@ static int load_stacks_again(struct load *ld, struct err *err)
 		       : 0;
 }
 
+/* Reads, names and finishes the database. Returns 0, or -1 and *err. */
 static int load_store(struct load *ld, char *const *paths, size_t n,
 		      struct err *err)
 {
@@ -966,7 +975,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	if (ret)
 		return -1;
 	bool named = !ld->ask->no_symbols && !ld->ask->unnamed;
-	/* late mappings give chains of the database other stacks */
+	/* with late mappings, chains of the database have other stacks */
 	const struct frames *made =
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
@@ -1020,7 +1029,7 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 	ld.order = order_new(ld.ledger, ask->memory, folder_for_temp());
 	if (unpacked_find(&ld.unpacked, paths, n, err))
 		goto out;
-	/* Sums up the sizes of files, and of all files in folders. */
+	/* Add up the sizes of files, and of all files in folders. */
 	bytes_seen = 0;
 	for (size_t i = 0; i < ld.unpacked.n; i++)
 		if (strcmp(ld.unpacked.path[i], "-") != 0)

@@ -14,34 +14,33 @@ struct unwind_compare_count;
  * Stores in *is_db, which may be NULL, whether it is a database. */
 int load_check(const char *path, bool *is_db, struct err *err);
 
-/* What is wanted of captures, and what they do not say themselves; all that it
- * names is borrowed. All zeros: a temporary database. */
+/* How captures are read, and what they do not say themselves; pointers are
+ * borrowed. All zeros: into a temporary database. */
 struct load_ask {
 	/* the database; NULL: a temporary one without a name */
 	const char *out;
-	bool force; /* replace it */
-	/* of a temporary one: only the sums of samples will be read
+	bool force; /* replace a file that exists */
+	/* for a temporary one: only the sums of samples will be read
 	 * (stacks_load() with `summed`, without a filter), and neither source
 	 * lines nor inlined functions */
 	bool sums;
-	bool unnamed; /* of stacks only: names are not needed */
-	/* what symbolizers left (symbolize/symbolizer_cache.h), which is not
-	 * read anew by a process that reads again and again; NULL: nothing */
+	bool unnamed; /* only stacks are needed, no names */
+	/* what earlier symbolizers left (symbolize/symbolizer_cache.h), for a
+	 * process that reads captures again and again; NULL: nothing */
 	struct symbolizer_cache *kept;
 	/* also unwind stack dumps with SFrame; NULL: do not */
 	struct unwind_compare_count *pair;
 	const char *fields;   /* maker_opts.fields */
-	unsigned long memory; /* for records that wait; 0: the default */
-	long cpus;	      /* of a text that does not say how many; 0 */
-	long slack_ms;	      /* of a live pipe: records are held back longer */
-	bool no_symbols;      /* no names are looked for */
+	unsigned long memory; /* bytes for records that wait; 0: the default */
+	long cpus;	      /* if a text does not say them; else 0 */
+	long slack_ms;	      /* records of a live pipe are held back longer */
+	bool no_symbols;      /* look for no names */
 	bool no_callers; /* chains get no caller that the code proves missing */
-	const char *layout;		 /* of cookies, a word; NULL: "auto" */
+	const char *layout;		 /* of cookies: a name; NULL: "auto" */
 	const char *const *nonce_format; /* templates */
 	size_t n_nonce_format;
-	/* of captures that do not say it: the clock; folders with copies of
-	 * tracefs; events that ask for a stack, and that bring it; NULL each:
-	 * not given */
+	/* if captures do not say it: the clock; folders with copies of tracefs;
+	 * events that ask for a stack, and that bring it; or NULL each */
 	const char *clock, *formats, *stats, *request, *chain;
 	const char *const *maps; /* jitted.h */
 	size_t n_maps;
@@ -50,8 +49,8 @@ struct load_ask {
 	struct name_ask name;
 };
 
-/* Reads captures into a database; a temporary one is returned in *db and closed
- * by the caller. *damaged tells whether input was skipped. Returns 0, or -1 and
- * *err; then no file is left behind. */
+/* Reads captures into a database; a temporary one is stored in *db, which the
+ * caller closes. *damaged: input was skipped. Returns 0, or -1 and *err; then
+ * no file is left behind. */
 int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 		  struct store **db, bool *damaged, struct err *err);

@@ -22,7 +22,7 @@
 #include "symbolize/symbolize.h"
 
 #define LOCKS_MAX 65536
-/* Mappings that are looked at below an address: those of other times, too. */
+/* Mappings that are tried below an address; some are of other times. */
 #define DATA_MAPS_MAX 16
 
 struct lock_at {
@@ -49,7 +49,7 @@ struct lock_type {
 	struct futex_at at;
 };
 
-/* Of the types of events of a capture. */
+/* The event types of a capture. */
 struct lock_types {
 	struct lock_type *type;
 	size_t n, cap;
@@ -65,10 +65,10 @@ struct lock_names {
 	struct lock_futex *futex;
 	size_t n_futex, cap_futex;
 	struct table futexes;
-	/* of lock_names_store() */
+	/* for lock_names_store() */
 	struct maker *mk;
 	struct image kernel;
-	size_t next; /* the first whose symbol is still to come */
+	size_t next; /* the first lock whose symbol did not come yet */
 };
 
 struct lock_names *lock_names_new(void)
@@ -114,7 +114,7 @@ bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
 	return t->type[type].is > LOCK_NONE;
 }
 
-/* Returns whether a call of any kind is one of futex. */
+/* Returns whether a system call is futex, in any of the machine's ABIs. */
 static bool lock_names_is_futex(struct lock_types *t, const char *machine,
 				int64_t number)
 {
@@ -166,7 +166,7 @@ void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		if (!f[i].present ||
 		    strcmp(def->fields[i].name, "lock_addr") != 0)
 			continue;
-		/* of an event that was read as text */
+		/* the event was read as text */
 		if (f[i].text)
 			word[0] = strtoull(f[i].text, NULL, 0);
 		if (l->n == LOCKS_MAX ||
@@ -178,9 +178,7 @@ void lock_names_take(struct lock_names *l, const struct lock_from *from,
 	}
 }
 
-/* ---- of a database */
-
-/* A type of events, as a reader of captures has it. */
+/* An event type, in the form in which readers of captures have it. */
 struct lock_event {
 	struct event_def def; /* without its name */
 	bool waits;
@@ -188,7 +186,8 @@ struct lock_event {
 	const char *machine;
 };
 
-/* Returns 1 if events of some type begin to wait, 0 if none do, or -1. */
+/* Reads all event types. Returns 1 if events of some begin to wait, 0 if none
+ * do, or -1 and *err. */
 static int lock_names_read_types(struct lock_names *l, struct payloads *ps,
 				 struct lock_event **type, size_t *n,
 				 struct arena *text, struct store *db,
@@ -235,7 +234,7 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	int rc = ps ? lock_names_read_types(l, ps, &type, &n, &text, db, err)
 		    : -1;
 
-	/* without such types the events are not read */
+	/* if none begins to wait, the events are not read */
 	if (rc > 0) {
 		rows = rows_ints_of(db, "event", column, ARRAY_SIZE(column),
 				    err);
@@ -266,8 +265,6 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	return rc;
 }
 
-/* ---- names of futexes that are data of programs */
-
 /* A place in the data of an image. */
 struct data_at {
 	uint64_t off;
@@ -278,7 +275,7 @@ struct data_at {
 struct data_names {
 	struct maker *mk;
 	struct data_maps *maps;
-	struct data_at *at; /* by image, capture and off */
+	struct data_at *at; /* sorted by image, capture and off */
 	size_t n, cap;
 	uint32_t image;
 	unsigned int capture;
@@ -309,7 +306,7 @@ static void data_names_find(struct data_names *d, const struct lock_futex *f,
 	sort_items(d->at, d->n, data_names_compare);
 }
 
-/* A data_names_fn. */
+/* Stores the name of a place; a data_names_fn. */
 static int data_names_put(void *arg, uint64_t off, const char *name,
 			  uint64_t inside, struct err *err)
 {
@@ -327,7 +324,7 @@ static int data_names_put(void *arg, uint64_t off, const char *name,
 	return rc;
 }
 
-/* Names the n places at[] of an image. */
+/* Names the n places at[] of an image. Returns 0, or -1 and *err. */
 static int data_names_of(struct data_names *d, struct symbolizer *sy,
 			 const struct image *img, const struct data_at *at,
 			 size_t n, struct err *err)
@@ -348,6 +345,7 @@ static int data_names_of(struct data_names *d, struct symbolizer *sy,
 	return rc;
 }
 
+/* Names all places in files that are not doubted. Returns 0, or -1 and *err. */
 static int data_names_all(struct data_names *d, struct symbolizer *sy,
 			  const struct mapped_parts *parts, struct err *err)
 {
@@ -375,6 +373,7 @@ static int data_names_all(struct data_names *d, struct symbolizer *sy,
 	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
+/* Names the futexes that are data of programs. Returns 0, or -1 and *err. */
 static int data_names_store(struct maker *mk, struct symbolizer *sy,
 			    const struct lock_futex *futex, size_t n,
 			    struct err *err)
@@ -395,12 +394,10 @@ static int data_names_store(struct maker *mk, struct symbolizer *sy,
 	return rc;
 }
 
-/* ---- names of locks of the kernel */
-
 COMPARE_BY(lock_names_compare, struct lock_at, addr, capture);
 
-/* Takes the symbol that begins at a lock, if it is no mark at the begin or end
- * of a section. A symbol_fn. */
+/* Stores the name of a symbol that begins at a lock, unless it marks the start
+ * or end of a section. A symbol_fn. */
 static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 {
 	struct lock_names *l = arg;
@@ -422,6 +419,7 @@ static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 	return 0;
 }
 
+/* Names the locks that are data of the kernel. Returns 0, or -1 and *err. */
 static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 				struct arena *text, struct err *err)
 {
@@ -432,8 +430,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 
 	if (!l->n)
 		return 0;
-	/* Reads the image of the kernel, without an address if there are
-	 * several. */
+	/* Read the kernel's image, without an address if there are several. */
 	struct rows *r = rows_of(maker_read(l->mk, err), "kernels", err);
 	size_t count = 0;
 
@@ -450,7 +447,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 		return 0;
 	place = mem_new(l->n, sizeof(*place));
 	sort_items(l->at, l->n, lock_names_compare);
-	/* data is after the code; what is allocated on x86-64, below */
+	/* data is after the code, but allocated memory, on x86-64, below */
 	for (size_t i = 0; i < l->n; i++) {
 		uint64_t off = l->at[i].addr - k->start;
 

@@ -21,7 +21,7 @@ struct symbolize_text;
 
 struct lock_names *lock_names_new(void);
 void lock_names_free(struct lock_names *l); /* NULL is fine */
-/* Where an event is from. */
+/* Where an event comes from. */
 struct lock_from {
 	unsigned int capture; /* its number, from 0 on */
 	uint32_t type;
@@ -33,24 +33,23 @@ struct lock_from {
  * capture: its number, from 0 on. */
 bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
 		      const struct event_def *def);
-/* Returns false if such an event is of another system call than futex, by what
- * was read of it already (call; NULL: nothing): most are. */
+/* Returns false if such an event is another system call than futex, as most
+ * are, by what was read already (call; NULL: nothing). */
 bool lock_names_may_wait(struct lock_names *l, const struct source *src,
 			 uint32_t type, const struct call *call);
-/* Keeps the lock or futex of such an event, each once. */
+/* Keeps the lock or futex of such an event, unless it is known. */
 void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		     const struct event_def *def, const struct field *f);
-/* Keeps those of all events of a database. Returns 0, or -1 and *err. */
+/* Does so for all events of a database. Returns 0, or -1 and *err. */
 int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
-/* Names each lock that is itself a symbol of data of the kernel, or of a module
- * of which its symbols tell, as meta "lock ADDR" of the capture, and each
- * variable of a file in which one of the futexes may be, as meta "data OFF
- * IMAGE", whenever the file was mapped below it: who reads it knows the time
- * (analyze/names/data_maps.h). A lock inside of a structure has no name, as not
- * all kernels list all of their data. Where there are several kernels none has:
- * an address does not tell which. captured: copies of kallsyms in captures;
- * NULL: none. Behind the call-site check, which may doubt a file. Returns 0, or
- * -1 and *err. */
+/* Stores the names, after the call-site check, which may doubt a file. A lock
+ * that is itself a symbol of data of the kernel, or of a module in the kernel's
+ * symbols, gets meta "lock ADDR" of the capture. One inside of a structure has
+ * no name, as not all kernels list all of their data; none has if there are
+ * several kernels, as an address does not tell which. A variable of a file in
+ * which a futex may be gets meta "data OFF IMAGE", whenever the file was mapped
+ * below it: readers know the time (analyze/names/data_maps.h). captured: copies
+ * of kallsyms in captures; NULL: none. Returns 0, or -1 and *err. */
 int lock_names_store(struct lock_names *l, const struct name_ask *a,
 		     struct maker *mk, const struct symbolize_text *captured,
 		     struct err *err);

@@ -24,7 +24,7 @@
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/files/fetch.h"
 
-/* More threads would only wait for the database and the disk. */
+/* more threads would only wait for the database and the disk */
 #define JOBS_MAX 8
 
 struct sink {
@@ -59,8 +59,8 @@ static int naming_put_note(struct maker *mk, const char *what, struct err *err)
 	return store_note(mk, "names", what, err);
 }
 
-/* Names that were read from another version of a file stay, as it is not known
- * which are right. */
+/* Writes that a file has changed. Names that were read from its other version
+ * stay, because it is not known which are right. */
 static void changed(const char *file, const char *section, char note[512])
 {
 	snprintf(note, 512,
@@ -79,8 +79,8 @@ void name_tell_changed(const char *file, const char *section)
 	naming_report(note);
 }
 
-/* Names images: threads read files ahead of the image whose names are stored
- * next; `fed` images were passed to them. */
+/* Threads of the pool read files ahead of the image whose names are stored
+ * next. `fed` counts the images passed to them. */
 struct namers {
 	struct symbolizer *sy;
 	struct pool *pool; /* NULL: none */
@@ -90,6 +90,7 @@ struct namers {
 	struct symbolizer *files; /* for naming_tell_apart(); NULL: not yet */
 };
 
+/* Passes images to the pool while it has room. Returns 0, or -1 and *err. */
 static int naming_feed_pool(struct namers *nr, struct maker *mk,
 			    struct err *err)
 {
@@ -108,8 +109,8 @@ static int naming_feed_pool(struct namers *nr, struct maker *mk,
 	return ret < 0 ? -1 : 0;
 }
 
-/* Looks for the files of functions that have the name of another one, where
- * lines are not looked for: report tells them apart by file. */
+/* Finds the source files of functions that share a name, if lines are not
+ * looked for: report distinguishes them by file. Returns 0, or -1 and *err. */
 static int naming_tell_apart(struct namers *nr, struct sink *s,
 			     const struct image *img, struct err *err)
 {
@@ -124,7 +125,7 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 		return -1;
 	if (!n || nr->ask->no_lines)
 		return 0;
-	/* what is kept has no lines */
+	/* what earlier symbolizers left has no lines */
 	o.kept = NULL;
 	o.no_inline = false;
 	if (!nr->files)
@@ -133,6 +134,7 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 			       &files, &rep, err);
 }
 
+/* Names an image, and stores what its files were. Returns 0, or -1 and *err. */
 static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		    const struct code_place *code, size_t n, struct err *err)
 {
@@ -309,7 +311,7 @@ struct setup {
 	char cache[4096], fetched[4096], release[128], kcore[4096];
 };
 
-/* lines: names of functions may be without them. */
+/* Fills *s. lines: with source lines, which names do not need. */
 static void make_setup(struct setup *s, const struct name_ask *a,
 		       struct store *db, bool fetch,
 		       const struct symbolize_text *captured,
@@ -340,10 +342,9 @@ static void make_setup(struct setup *s, const struct name_ask *a,
 	capture_kcore(db, s->kcore, sizeof(s->kcore));
 	s->o.kcore = *s->kcore ? s->kcore : NULL;
 	s->o.kept = kept;
-	/* Stores whether all captures were made on this machine with the
-	 * running kernel version, whether any was made on a machine with
-	 * another name, and whether any may have build-ids that the traced
-	 * program read from a path. */
+	/* Store whether all captures were made on this machine with the running
+	 * kernel, whether any was made on a machine with another name, and
+	 * whether any may have build-ids that the program read from a path. */
 	struct rows *r = rows_of(db, "capture_machines", NULL);
 	struct utsname here;
 	size_t n = 0;
@@ -408,7 +409,7 @@ unsigned int name_jobs(const struct name_ask *a)
 	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
 }
 
-/* Modules that have the build-id of another one. */
+/* Stores a note if modules share a build-id. Returns 0, or -1 and *err. */
 static int naming_note_shared_modules(struct maker *mk, struct err *err)
 {
 	struct rows *r = rows_of(maker_read(mk, err), "shared_modules", err);
@@ -430,6 +431,7 @@ static int naming_note_shared_modules(struct maker *mk, struct err *err)
 	return naming_put_note(mk, note, err);
 }
 
+/* Names all images; again: also code without lines. Returns 0, or -1. */
 static int naming_name_all(const struct name_ask *a, struct maker *mk,
 			   const struct symbolize_text *captured,
 			   struct symbolizer_cache *kept, bool lines,
@@ -448,7 +450,7 @@ static int naming_name_all(const struct name_ask *a, struct maker *mk,
 	size_t n;
 	int ret;
 
-	/* what a server has may be a debug file alone */
+	/* a server may have only a debug file */
 	make_setup(&setup, a, maker_read(mk, err), true, captured, kept,
 		   lines || a->debuginfod);
 	nr = (struct namers){ .sy = symbolize_new(&setup.o),
@@ -509,7 +511,7 @@ int name_again(const struct name_ask *a, struct maker *mk,
 			continue;
 		snprintf(last, sizeof(last), "%s", file);
 		changed(file, name, note);
-		/* the rows go on when the note is written */
+		/* the rows go on after the note is written */
 		if (naming_put_note(mk, note, err) || !maker_read(mk, err))
 			return rows_stop(r);
 	}

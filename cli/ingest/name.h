@@ -11,23 +11,23 @@ struct store;
 struct symbolize_text;
 struct symbolizer;
 
-/* Where names are looked for, and which; borrowed. All zeros: where they are
- * without being asked, and all. */
+/* Where names are looked for, and which; borrowed. All zeros: in the usual
+ * places, and all names. */
 struct name_ask {
 	/* a folder with the recorded programs; names of the kernel; NULL each:
 	 * not given */
 	const char *symfs, *kallsyms, *vmlinux;
 	const char *const *debug_dirs; /* up to a NULL; NULL: none */
-	bool debuginfod;	       /* fetch files from servers, */
-	long fetch_seconds;	       /* for this time at most */
+	bool debuginfod;	       /* fetch files from servers */
+	long fetch_seconds;	       /* the most for all files together */
 	bool no_demangle, no_lines;
 	bool no_cache; /* on disk */
 	long jobs;     /* threads; 0: as many as there are CPUs, up to 8 */
 };
 
-/* Returns a symbolizer for the code of a database, which the caller frees.
- * captured: copies of kallsyms in captures; kept: what earlier ones left; NULL:
- * nothing. */
+/* Returns a symbolizer for the code of a database, for symbolize_free().
+ * captured: copies of kallsyms in captures; kept: what earlier symbolizers
+ * left; both may be NULL. */
 struct symbolizer *name_symbolizer(const struct name_ask *a, struct store *db,
 				   const struct symbolize_text *captured,
 				   struct symbolizer_cache *kept);
@@ -47,21 +47,21 @@ struct name_counts {
 
 /* Prints that a section has changed since the capture was read. */
 void name_tell_changed(const char *file, const char *section);
-/* Checks what the user asks for. Returns 0, or -1 and *err, if a file that is
- * named cannot be read, for example. */
+/* Checks the options. Returns 0, or -1 and *err, for example if a file that is
+ * named cannot be read. */
 int name_check(const struct name_ask *a, struct err *err);
 /* Names all code that has no name yet. captured: copies of kallsyms in
  * captures; kept: what earlier symbolizers left; both may be NULL. lines: also
- * source lines and inlined functions, unless a says no. Returns 0, or -1
- * and *err if the database fails or Ctrl-C was pressed; a file without names is
- * not an error. */
+ * source lines and inlined functions, unless a says no. Returns 0, or -1 and
+ * *err if the database fails or Ctrl-C was pressed, not for a file without
+ * names. */
 int name_images(const struct name_ask *a, struct maker *mk,
 		const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err);
-/* Checks the call sites: callsites_check(), while a line shows progress. */
+/* Checks the call sites by callsites_check(), and shows its progress. */
 int name_check_calls(struct maker *mk, const struct frames *fr,
 		     struct symbolizer *sy, struct err *err);
-/* Like name_images(), also for code that has a name but no line. Prints the
- * files that have changed since names were read from them. */
+/* Does the same, also for code that has a name but no line. Prints the files
+ * that have changed since names were read from them. */
 int name_again(const struct name_ask *a, struct maker *mk,
 	       struct name_counts *counts, struct err *err);

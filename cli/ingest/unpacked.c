@@ -18,8 +18,6 @@
 #include "stitch/text/safe_text.h"
 #include "stitch/source.h"
 
-/* ---- folders of one LTTng session that are given together */
-
 /* Appends a path to a list that ends with NULL. */
 static void session_folders_add_more(char ***list, char *path)
 {
@@ -34,11 +32,12 @@ static void session_folders_add_more(char ***list, char *path)
 	(*list)[n + 1] = NULL;
 }
 
-/* The rings and the readings of cgroups are closed when perf has ended. */
+/* How much older than its capture a file next to it may be: rings and readings
+ * of cgroups are closed after perf has ended. */
 #define BESIDE_BEFORE 10 /* seconds */
 
 /* Adds what 'record --waits' wrote next to a file, if it is of that recording:
- * the next one without it leaves what was there. */
+ * one without --waits leaves the older files there. */
 static void session_folders_add_adjacent(struct session_folders *c,
 					 char *const *paths, size_t n,
 					 const char *file)
@@ -106,16 +105,16 @@ void session_folders_release(struct session_folders *c)
 
 #define UNPACKED_SHOWN 5 /* captures of an archive that a message names */
 
-/* It is unpacked to FOLDER/INDEX. */
+/* An archive that is given; it is unpacked to FOLDER/INDEX. */
 struct unpacked_archive {
-	const char *name, *member; /* member: the one that is wanted; NULL */
+	const char *name, *member; /* member: a file in it, or NULL */
 	struct archive_found found;
-	const char *file; /* one in it, for messages; NULL: none */
-	const char *text; /* the first one that was left out; NULL: none */
+	const char *file; /* the first file in it, for messages; or NULL */
+	const char *text; /* the first text that was left out, or NULL */
 	bool noted;
 };
 
-/* What is found below a folder. */
+/* The captures and texts that are found below a folder. */
 struct unpacked_look {
 	struct unpacked *u;
 	struct unpacked_archive *at;
@@ -123,7 +122,8 @@ struct unpacked_look {
 	size_t n, cap, n_text, cap_text;
 };
 
-/* Lists a folder in the order of names: that of the disk is any. */
+/* Lists a folder in the order of names, as that of the disk is arbitrary.
+ * Returns how many; the caller frees *out. */
 static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
 {
 	DIR *d OWNED_DIR = opendir(folder);
@@ -144,8 +144,8 @@ static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
 	return n;
 }
 
-/* Finds captures. A folder of traces of LTTng is one capture, unless it only
- * holds the folder that is, or captures of others. */
+/* Finds captures. A folder of LTTng's traces is one capture, unless it only
+ * holds the folder that is one, or captures of other recorders. */
 static void unpacked_look_at(struct unpacked_look *lk, char *path)
 {
 	const enum formats_kind is = formats_kind(path);
@@ -179,7 +179,7 @@ static void unpacked_look_at(struct unpacked_look *lk, char *path)
 			unpacked_look_at(lk, list[i]);
 }
 
-/* Returns a path in the folder without what is in front of the member's. */
+/* Returns the member in a path below the folder. */
 static const char *unpacked_member(const struct unpacked *u, const char *path)
 {
 	const char *s = path + strlen(u->folder) + 1;
@@ -217,7 +217,7 @@ const char *unpacked_show(void *unpacked, const char *text)
 	return arena_strdup(&u->shown, shown);
 }
 
-/* Says why an archive is not read. */
+/* Sets *err to why no capture of an archive is read, and returns -1. */
 static int unpacked_nothing(struct unpacked *u,
 			    const struct unpacked_archive *at, struct err *err)
 {
@@ -257,7 +257,7 @@ static int unpacked_nothing(struct unpacked *u,
 		   : -1;
 }
 
-/* Lists captures after a message. */
+/* Adds a list of captures to the message in *err. */
 static void unpacked_tell(const struct unpacked *u, char *const *list, size_t n,
 			  struct err *err)
 {
@@ -274,7 +274,7 @@ static void unpacked_tell(const struct unpacked *u, char *const *list, size_t n,
 	err_set(err, code, "%s", text);
 }
 
-/* Adds the captures of an archive, which is unpacked. */
+/* Adds the captures of an unpacked archive. Returns 0, or -1 and *err. */
 static int unpacked_take(struct unpacked *u, struct unpacked_archive *at,
 			 char *root, struct err *err)
 {
@@ -326,7 +326,7 @@ static int unpacked_refuse(const char *name, struct err *err)
 
 /* Unpacks the archive whose name is the first `len` bytes of path, into a new
  * folder in u->folder, which `fd` has open. The rest of path, after a '/', is a
- * file in the archive. */
+ * file in the archive. Returns 0, or -1 and *err. */
 static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
 			 struct err *err)
 {

@@ -44,8 +44,7 @@
 struct page_func {
 	const struct hot_func *f;
 	struct annot a;
-	char why[sizeof(((struct err *)NULL)->msg)]; /* why no code; "": there
-						      * is */
+	char why[sizeof(((struct err *)NULL)->msg)]; /* "": its code is here */
 	uint32_t first; /* number of its first instruction in the page */
 	uint32_t *gap;	/* by instruction: how many are left out before it */
 	size_t out;	/* count of instructions that are left out */

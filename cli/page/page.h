@@ -11,9 +11,8 @@
 
 struct html_page;
 
-/* Reads all samples that pass the filter. db is borrowed for the page's life;
- * path is the name the user gave. html_page_free() frees it; NULL and *err on
- * failure. */
+/* Reads all samples that pass the filter, for html_page_free(). db is borrowed
+ * for the page's life; path is the name the user gave. NULL and *err if not. */
 struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err);
 void html_page_free(struct html_page *p);

@@ -408,9 +408,8 @@ static void page_waits_meta(const struct page_waits *w, struct json *j)
 		json_text(j, NULL, intern_get(&w->words, i));
 	json_end(j);
 	json_end(j);
-	/* Write the number of chains, that of waits without one, words of
-	 * states, names of interrupts with words of segments, and the premise.
-	 */
+	/* Write the numbers of chains and of waits without one, words of
+	 * states, names of interrupts with words of segments, the premise. */
 	json_object(j, "chains");
 	json_uint(j, "n", w->chains.n);
 	json_uint(j, "left_out", w->chains.asked - w->chains.n);
@@ -1043,8 +1042,7 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 				   labels_get(d->times.keys, i)->name);
 		json_end(&j);
 	}
-	/* Write the number of intervals, the events of their kinds, and words.
-	 */
+	/* Write the number of intervals, the events of their kinds, words. */
 	json_object(&j, "intervals");
 	json_uint(&j, "n", d->intervals.n);
 	json_uint(&j, "first", d->waited);
