@@ -487,8 +487,7 @@ static int add_bytes(const char *path UNUSED, const struct stat *st, int what,
 	return bytes_seen >= LARGE;
 }
 
-/* Opens a capture; lg NULL: for its clock only. Returns NULL and *err if not.
- */
+/* Opens a capture; lg NULL: for its clock only. NULL and *err on failure. */
 static struct source *open_source(struct load *ld, const char *path,
 				  unsigned int index, struct ledger *lg,
 				  struct err *err)

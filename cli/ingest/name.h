@@ -53,8 +53,7 @@ int name_check(const struct name_ask *a, struct err *err);
 /* Names all code that has no name yet. captured: copies of kallsyms in
  * captures; kept: what earlier symbolizers left; both may be NULL. lines: also
  * source lines and inlined functions, unless a says no. Returns 0, or -1 and
- * *err if the database fails or Ctrl-C was pressed, not for a file without
- * names. */
+ * *err if the database fails or Ctrl-C was pressed; files may have no names. */
 int name_images(const struct name_ask *a, struct maker *mk,
 		const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err);

@@ -1,5 +1,5 @@
-/* flame.h - flame graphs: what the options of the command flame ask for, and
- * the kinds that have files of their own. */
+/* flame.h - flame graphs: the options of the command flame, and the kinds of
+ * graphs that have files of their own. */
 #pragma once
 #include <stdbool.h>
 
@@ -26,32 +26,32 @@ struct flame_opts {
 	struct pick_opts pick; /* --include, --exclude */
 	bool diff, absolute, wakeups, by_state;
 	bool off_cpu, wall; /* waits, alone or with samples */
-	bool samples;	    /* each weighs 1 */
+	bool samples;	    /* each sample weighs 1 */
 	const char *diff_by, *weight;
 	const char *latency; /* a kind of intervals, as 'latency' */
 	struct name_opts names;
-	/* of comparisons */
+	/* for comparisons */
 	struct match_opts match;
 	struct diff_limit *fail; /* what may not grow; borrowed */
-	/* of struct compare_opts */
+	/* as in struct compare_opts */
 	void (*each)(void *arg, int side, struct store *db, const char *path);
 	void *each_arg;
 };
 
-/* The time that threads were off the CPU. Fills the drawing. Returns 0, or -1
- * and *err. With --wakeups the waker's stack is put above each stack, its
+/* Fills the drawing with the time that threads were off the CPU. Returns 0, or
+ * -1 and *err. With --wakeups the waker's stack is put above each stack, its
  * innermost frame first, after a frame "[woken by NAME]". */
 int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err);
-/* Chains of waits: who waited for whom, and with which functions. Writes those
- * that the options choose to a file as SVG: each from the stack of the wait
+/* Writes the chains of waits that the options choose to a file as SVG: who
+ * waited for whom, and in which functions. Each goes from the stack of the wait
  * over that of the wake-up, innermost frame first, to what was done meanwhile.
  * Returns an enum status, or -1 and *err. */
 int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	       const char *file, struct err *err);
-/* What changed between two recordings: flame --diff. The picture is that of the
- * second one; the color of a frame says whether its function has more or less
- * there than in the first, and only where samples and loss leave no other
+/* Writes what changed between two recordings: flame --diff. The picture is that
+ * of the second one; the color of a frame says whether its function has more or
+ * less there than in the first, and only where samples and loss leave no other
  * explanation (diff_stats.h). Returns an enum status, or -1 and *err. */
 int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err);

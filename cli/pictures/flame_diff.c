@@ -24,17 +24,16 @@
 #include "cli/pictures/svg.h"
 #include "stitch/base/mem.h"
 
-/* ---- two recordings in one tree of frames, and what changed */
-
-/* So many instants of a recording, but not more than one a millisecond, are
- * what its waits are counted by: threads that are idle wait all the time. */
+/* Waits are counted at so many instants of a recording, but at most one in a
+ * millisecond: threads that are idle wait all the time. */
 #define INSTANTS 10000
 #define TICK_LEAST 1000000
-/* How waits vary from run to run (diff_whole.between), by far more than the
- * cost of code: tests/live/pairs.py. */
+/* How much waits vary from run to run (diff_whole.between), by far more than
+ * the cost of code: tests/live/pairs.py. */
 #define BETWEEN_WAITS 0.5
 
-/* Loads the times that the options ask for. */
+/* Loads the times that the options choose. Returns the event, or -1 and *err.
+ */
 static int diff_model_load(const void *arg, struct store *db, const char *path,
 			   const struct filter *filter, struct stacks *s,
 			   int64_t took, struct diff_rows_run *run,
@@ -58,7 +57,7 @@ static int diff_model_load(const void *arg, struct store *db, const char *path,
 							   tick, &sums, err);
 	if (event < 0)
 		return -1;
-	/* those that may be of any stack */
+	/* waits that may have any stack */
 	run->lost = (sums.ns[OFFCPU_UNCERTAIN] + sums.ns[OFFCPU_OPEN]) /
 		    (uint64_t)tick;
 	run->lost_unknown = sums.lost || sums.lost_unknown;
@@ -107,7 +106,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		if (drawing_init(&m->side[i], f, m->c.labels, err))
 			return -1;
 	}
-	/* draws and counts each run */
+	/* draw and count each run */
 	for (size_t i = 0; i < m->c.n; i++) {
 		struct drawing *d = &m->side[compare_side(&m->c, i)];
 		struct compare_run *run = &m->c.run[i];
@@ -124,7 +123,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	for (int i = 0; i < 2; i++) {
 		if (drawing_finish(&m->side[i], s->side[i].name, err))
 			return -1;
-		/* The caller frees the array. */
+		/* for m->node[i] */
 		uint32_t *to = mem_new(m->all->n, sizeof(*to));
 
 		for (uint32_t id = 1; id < m->all->n; id++) {
@@ -142,8 +141,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			    ? stacks_unit(m->c.run[0].stacks, m->c.run[0].event,
 					  f->samples)
 			    : "samples";
-	/* what is inlined has no symbol, which could prove that a function is
-	 * new */
+	/* an inlined function has no symbol to prove that it is new */
 	compare_judge(&m->c,
 		      KEY_SYM | KEY_DSO | (inlined_same ? KEY_INLINED : 0),
 		      f->absolute || waits);
@@ -168,7 +166,7 @@ void diff_model_release(struct diff_model *m)
 	compare_release(&m->c);
 }
 
-/* Returns how the function of a node changed; NULL if it is no code. */
+/* Returns how the function of a node changed; NULL if the node is no code. */
 static const struct diff_place *diff_model_place(const struct diff_model *m,
 						 uint32_t id, bool total)
 {
@@ -185,7 +183,7 @@ const struct flame_node *diff_model_node(const struct diff_model *m, int side,
 	return at == FLAME_NONE ? &none : &m->side[side].tree->node[at];
 }
 
-/* Returns how many samples ended at a node, or passed it. */
+/* Returns how many samples ended at a node or, with total, passed it. */
 static uint64_t diff_model_samples(const struct diff_model *m, int side,
 				   uint32_t id, bool total)
 {
@@ -226,14 +224,15 @@ static double diff_model_excess(const struct diff_model *m, uint32_t id,
 #define STEPS 7	     /* shades of red and of blue */
 #define NEUTRAL 8    /* shades of grey, to tell frames apart */
 #define ROWS_MAX 100 /* rows for functions that changed, or are only in A */
-#define GONE_MAX 12  /* of these, for those whose change proves nothing */
+#define GONE_MAX 12  /* of these, gone without a proved change */
 
 /* The picture of a difference while it is made. */
 struct diff_page {
 	struct diff_model m;
 	uint32_t *both; /* maps a node of the second tree to a node of m.all */
 	double most;	/* the largest change that has a color */
-	uint32_t most_at; /* the node of m.all with that; FLAME_NONE: none */
+	uint32_t most_at; /* node of m.all with most of the cause's change;
+			   * FLAME_NONE: none */
 	char *lead;
 	struct svg_style look;
 	struct svg_row row[ROWS_MAX + 1];
@@ -243,15 +242,16 @@ struct diff_page {
 	bool total; /* colored by the change of total, not of self */
 };
 
-/* The cause shows the change of its total: itself it may have none. */
+/* Returns whether a node shows the change of its total. The cause always does:
+ * its self may not have changed. */
 static bool flame_diff_by_total(const struct diff_page *pg, uint32_t id)
 {
 	return pg->total || (pg->m.row[id] != REPORT_NONE &&
 			     pg->m.row[id] == pg->m.c.d->cause.row);
 }
 
-/* Changed functions are red or blue, the stronger where more of the change is;
- * the shades of grey only tell the others apart. */
+/* Stores the class of a node. Changed functions are red or blue, the stronger
+ * where more of the change is; shades of grey only tell others apart. */
 static void flame_diff_put_class(const void *arg, uint32_t node,
 				 char out[SVG_CLASS])
 {
@@ -303,9 +303,9 @@ static void flame_diff_put_size(FILE *out, const struct diff_rows *d, double v,
 		fprintf(out, plus ? "%+.0f" : "%.0f", v);
 }
 
-/* Writes sizes on both sides and, if excess is not their difference, the one
- * that is not the first: "12.17 % to 30.43 %, 11.02 % if same, +19.41 points".
- */
+/* Writes the sizes on both sides and, if excess is not their difference, what B
+ * would have if it had not changed: "12.17 % to 30.43 %, 11.02 % if same,
+ * +19.41 points". */
 static void flame_diff_put_change(FILE *out, const struct diff_rows *d,
 				  double a, double b, double excess)
 {
@@ -327,7 +327,7 @@ static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
 		HUMAN_GROUPED(b));
 }
 
-/* Writes what is known of a row: its numbers, and how they are judged. */
+/* Writes what is known about a row: its numbers, and how they are judged. */
 static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 				uint32_t row, bool total)
 {
@@ -390,7 +390,7 @@ static bool flame_diff_is_all(const struct diff_model *m, uint32_t id)
 	return true;
 }
 
-/* Writes one line of the tooltip: of the function, or of this frame only. */
+/* Writes a line of the tooltip, about the function or about this frame only. */
 static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 				 uint32_t id, bool of_function, bool total)
 {
@@ -416,6 +416,7 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 	safe_text_xml(out, text, 0);
 }
 
+/* Writes what changed as lines of a node's tooltip. */
 static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
 {
 	const struct diff_page *pg = arg;
@@ -443,12 +444,12 @@ static void flame_diff_put_shades(FILE *out, const char *css_class, int n,
 	fputc('\n', out);
 }
 
-/* The larger the change, the stronger the colour. */
+/* Writes the CSS rules: the larger the change, the stronger the colour. */
 static void flame_diff_css(FILE *out)
 {
 	static const struct ramp red = { 0xffcdc3, 0xe23028 };
 	static const struct ramp blue = { 0xc8daff, 0x2c5ce2 };
-	/* what is not proved: of the grey's lightness, but not its hue */
+	/* for what is not proved: as light as the grey, but with a hue */
 	static const unsigned int pale[2][2] = { { 0xfbe9e4, 0xe8eefb },
 						 { 0x7d6765, 0x666d80 } };
 	static const struct ramp grey[2] = { { 0xeae8e2, 0xceccc6 },
@@ -477,7 +478,7 @@ static const struct svg_row legend[] = {
 };
 
 /* Lists the functions that changed, and those that are only in A, as rows below
- * the picture: of B, they may have no width in it. */
+ * the picture, which is of B: they may have no width in it. */
 static void flame_diff_list_rows(struct diff_page *pg)
 {
 	const struct diff_rows *d = pg->m.c.d;
@@ -497,7 +498,7 @@ static void flame_diff_list_rows(struct diff_page *pg)
 			left++;
 			continue;
 		}
-		/* Writes "gone from A: f 3.20 %; 30 samples", or "checksum:
+		/* Write "gone from A: f 3.20 %; 30 samples", or "checksum:
 		 * 12.17 % to ...". */
 		uint32_t row = order[i];
 		const struct diff_place *at = &d->place[total][row];
@@ -548,7 +549,7 @@ static void flame_diff_note(struct drawing *d, char *text)
 	free(text);
 }
 
-/* Gives the drawing of B the colours, title and notes of the comparison. */
+/* Sets colours, title and notes of the comparison in the drawing of B. */
 static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
 	const struct compare *c = &pg->m.c;
@@ -560,10 +561,9 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 		if (pg->m.node[1][id] != FLAME_NONE)
 			pg->both[pg->m.node[1][id]] = id;
 	pg->most_at = FLAME_NONE;
-	/* Finds the largest change of a frame, which has the strongest
-	 * colour, and the frame with most of the change of the cause. In a
-	 * reversed tree the innermost frames come first, with all of their
-	 * self above them. */
+	/* Find the largest change of a frame, which has the strongest colour,
+	 * and the frame with most of the change of the cause. In a reversed
+	 * tree innermost frames come first, with all of their self above. */
 	double of_cause = 0;
 
 	for (uint32_t id = 0; id < pg->m.all->n; id++) {
@@ -639,7 +639,7 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
-	/* times off the CPU are those of one frame by itself */
+	/* times off the CPU are all self of one frame */
 	bool total = f->diff_by ? !strcmp(f->diff_by, "total")
 				: f->off_cpu || f->wall || f->latency;
 	int status = STATUS_OK;

@@ -31,8 +31,6 @@
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 
-/* ---- the title, and the lines below the picture */
-
 /* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
  * too many. */
 static char *drawing_note(struct drawing *d)
@@ -66,10 +64,8 @@ static void drawing_note_part(struct drawing *d, uint64_t part,
 			    HUMAN_PERCENT(part, whole), what);
 }
 
-/* ---- what is counted while stacks are added */
-
-/* Counts a missing user half of the stack just added by its verdict; NULL means
- * it is not missing. word is borrowed for the drawing's life. */
+/* Counts a missing user half by its verdict, word; NULL: it is not missing.
+ * word is borrowed for the drawing's life. */
 static void drawing_missing(struct drawing *d, const char *word,
 			    uint64_t weight)
 {
@@ -86,6 +82,7 @@ static void drawing_missing(struct drawing *d, const char *word,
 	d->missing[at].weight += weight;
 }
 
+/* Returns whether a comes before b in the title: idle CPUs come last. */
 static bool drawing_is_before(const struct drawing *d,
 			      const struct drawing_name *a,
 			      const struct drawing_name *b)
@@ -98,8 +95,6 @@ static bool drawing_is_before(const struct drawing *d,
 			     labels_get(d->labels, (uint32_t)(b - d->name))) <
 	       0;
 }
-
-/* ---- once all are there */
 
 COMPARE_FUNCTION(drawing_compare_missing, struct drawing_missed,
 		 compare_numbers(y->weight, x->weight)
@@ -147,7 +142,7 @@ static void drawing_note_event(struct drawing *d)
 	if (!d->opts->title) {
 		char names[80] = "nothing";
 
-		/* Writes "NAME and 3 others": the name with most weight, not
+		/* Write "NAME and 3 others": the name with most weight, not
 		 * that of idle CPUs. */
 		size_t size = sizeof(names);
 		const struct drawing_name *best = NULL;
@@ -220,8 +215,6 @@ static void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
 			    offcpu_reason(s));
 }
 
-/* ---- stacks */
-
 /* Appends a frame that is not code. */
 static void drawing_group(struct drawing *d, const char *name,
 			  struct label_list *l)
@@ -248,14 +241,13 @@ static void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 	}
 }
 
-/* Adds a stack as drawing_add_group() does. */
+/* Does what drawing_add_group() does, without counting for notes. */
 static int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		       uint64_t samples, struct err *err)
 {
 	if (d->opts->collapse) {
-		/* Leaves one of several frames of the same function in a
-		 * row. Frames without a name may be different functions of
-		 * one file. */
+		/* Keep one of several frames of a function in a row. Frames
+		 * without a name may be different functions of one file. */
 		size_t n = 0;
 
 		for (size_t i = 0; i < l->n; i++) {
@@ -293,7 +285,7 @@ static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
 	if (d->trust)
 		trust_add(d->trust, g);
 	drawing_missing(d, stacks_missing(g->verdict, g->uraw), g->weight);
-	/* Counts the frames of the stack just added that were inferred. */
+	/* Count the frames of the stack just added that were inferred. */
 	const struct stack_names *names = d->stacks->names;
 	uint32_t at = 0;
 	size_t n = 0;
@@ -311,6 +303,7 @@ static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
 	return rc;
 }
 
+/* Adds all groups of the event. Returns 0, or -1 and *err. */
 static int drawing_add_groups(struct drawing *d, struct err *err)
 {
 	struct label_list l = { .want_from = true };
@@ -338,7 +331,7 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		rc = drawing_add_group(d, g, &l, err);
 		if (rc <= 0)
 			continue;
-		/* its name may be in the title */
+		/* the thread's name may be in the title */
 		uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
 		struct drawing_name *w =
 			mem_at(d->name, d->n_name, d->cap_name, id);
@@ -384,7 +377,7 @@ static struct store *drawing_open(struct drawing *d, const char *path,
 		return NULL;
 	/* the first note is for drawing_finish() */
 	drawing_note(d);
-	/* notes capture and host, so that the picture still says where its
+	/* note capture and host, so that the picture still says where its
 	 * samples are from when it is passed on */
 	struct rows *r = rows_of(db, "report_captures", err);
 	while (rows_step(r)) {
@@ -405,8 +398,8 @@ static struct store *drawing_open(struct drawing *d, const char *path,
 	return db;
 }
 
-/* Loads what is said about frames and user stacks. d->stacks must be loaded.
- * Returns 0, or -1 and *err. */
+/* Loads facts about frames, and the trust in user stacks. d->stacks must be
+ * loaded. Returns 0, or -1 and *err. */
 static int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 {
 	d->trust = trust_new(db, d->stacks->code, err);
@@ -442,10 +435,11 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 			       : "no stacks");
 }
 
+/* Draws a database or a capture, with notes. Returns 0, or -1 and *err. */
 static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
-	/* calls stand on each other, not on the stacks of their begins */
+	/* calls are stacked on each other, not on stacks of their starts */
 	const bool calls =
 		d->opts->latency && !strcmp(d->opts->latency, "call");
 	const char *pairs = calls ? NULL : d->opts->latency;
@@ -592,8 +586,6 @@ int drawing_read(struct drawing *d, const char *path, int *status,
 	return drawing_read_db(d, path, status, err);
 }
 
-/* ---- a flame graph of the time that threads were off the CPU */
-
 #define NOT_WOKEN "[waker: unknown]"
 #define NO_STACK "[no stack]"
 
@@ -612,6 +604,7 @@ struct groups {
 	struct intern index; /* of group[] */
 };
 
+/* Adds a wait that ended to the group with its stack, state and waker. */
 static void flame_offcpu_take_wait(struct groups *all,
 				   const struct offcpu_wait *w)
 {
@@ -663,6 +656,7 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 	return !at.kraw && !at.uraw && !stacks_missing(at.verdict, at.uraw);
 }
 
+/* Adds the stacks of all groups to the tree. Returns 0, or -1 and *err. */
 static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 				    const struct offcpu_sums *sums,
 				    struct err *err)
@@ -688,11 +682,11 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 		stacks_get(d->stacks, &at, &l);
 		if (flame_offcpu_has_no_stack(g))
 			flame_offcpu_add_missing(d, NO_STACK, &l);
-		/* a missing waker gets a frame where wake-ups are recorded */
+		/* an unknown waker gets a frame if wake-ups were recorded */
 		if (waker_is_known(&g->waker)) {
-			/* Adds the waker's stack in reverse, so that the
-			 * function that woke the thread stands next to the
-			 * one that waited. */
+			/* Add the waker's stack in reverse: the function that
+			 * woke the thread is then next to the one that waited.
+			 */
 			struct stacks_group waker = offcpu_group(&g->waker.at);
 			char who[128];
 			char text[160];
@@ -770,8 +764,8 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 				    ? "; no wake-ups were recorded with "
 				      "sched_switch"
 				    : "");
-		/* Notes waits without a stack, as when tracepoints are sampled
-		 * by frequency. */
+		/* Note waits without a stack: tracepoints sampled by frequency.
+		 */
 		double bare = 0;
 		double whole = 0;
 

@@ -1,9 +1,9 @@
 /* flame_draw.h - from samples, or folded text, to a tree that can be drawn.
  *
- * drawing_init(), drawing_read() once (or drawing_open() and own calls of
- * drawing_add()), then write the tree; drawing_release(). Notes are the lines
- * below the picture, SVG_NOTES of them: those that come later are left out.
- * Drawings that are compared share their labels. */
+ * Call drawing_init(), then drawing_read() or flame_offcpu() once, or
+ * drawing_add_run() or drawing_add_text() for each run and drawing_finish();
+ * write the tree; drawing_release(). Notes are the lines below the picture, up
+ * to SVG_NOTES - 1. Drawings that are compared share their labels. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,24 +24,24 @@ struct trust;
 #define DRAWING_WORDS 16 /* more than there are verdicts */
 
 struct drawing {
-	/* what is asked for, borrowed */
+	/* what is to be drawn; borrowed */
 	const struct flame_opts *opts;
 	struct labels *labels;
 
 	/* where stacks come from */
 	struct stacks *stacks; /* NULL: folded text */
 	int event;	       /* index in stacks; -1: all events */
-	uint32_t group; /* in stacks, of the one that is added; for rows */
+	uint32_t group; /* index in stacks of the one that is added; for rows */
 
-	/* where they go */
-	struct pick *pick; /* leaves some out */
+	/* where stacks go */
+	struct pick *pick; /* leaves out some stacks */
 	struct flame_tree *tree;
-	struct flame_tree *also;  /* gets all, without weight; borrowed, may be
+	struct flame_tree *also;  /* gets all stacks, unweighted; borrowed; or
 				   * NULL */
-	struct report_rows *rows; /* counts all; borrowed, may be NULL */
-	struct trust *trust;	  /* counts their samples; NULL: not said */
+	struct report_rows *rows; /* counts all stacks; borrowed; or NULL */
+	struct trust *trust;	  /* counts samples; NULL: no note */
 
-	/* what notes say about those that were added: weights */
+	/* weights of stacks that were added, for notes */
 	struct drawing_missed {
 		const char *word;
 		uint64_t weight;
@@ -50,12 +50,12 @@ struct drawing {
 	struct drawing_name {
 		uint64_t weight;
 		bool idle;
-	} * name; /* of threads, by label */
+	} * name; /* of threads: by label of the name */
 	size_t n_name, cap_name;
 	uint64_t bogus;	   /* of stacks with fabricated frames */
-	uint64_t inferred; /* of those with an inferred caller */
+	uint64_t inferred; /* of stacks with an inferred caller */
 
-	/* how it is drawn */
+	/* how the tree is drawn */
 	struct label_facts *facts; /* NULL: not needed */
 	struct svg_opts o;
 	char title[240];
@@ -76,7 +76,7 @@ int drawing_read(struct drawing *d, const char *path, int *status,
  * drawn as one. Returns 0, or -1 and *err. */
 int drawing_add_run(struct drawing *d, struct stacks *s, int event,
 		    struct err *err);
-/* The same of folded text. */
+/* Does so with folded text; *status: STATUS_DAMAGED if lines were skipped. */
 int drawing_add_text(struct drawing *d, const char *path, int *status,
 		     struct err *err);
 /* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree
@@ -87,13 +87,11 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err);
 void drawing_say(struct drawing *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- two recordings in one tree of frames, and what changed.
- *
- * diff_model_read(), then read; diff_model_release(). Each side may be several
- * recordings, which are runs of the same. Frames are the same when they are the
- * same code (matching.h) with the same callers. What changed is judged of
- * functions, as in 'diff', and not of frames: a frame shows the change
- * of its function. */
+/* Two recordings in one tree of frames, and what changed: call
+ * diff_model_read(), then diff_model_release(). Each side may be several
+ * recordings, which are runs of one program. Frames are the same if they are
+ * the same code (matching.h) with the same callers. Changes are judged for
+ * functions, as in 'diff', and a frame shows the change of its function. */
 
 /* Side 0 is A, the first recording; side 1 is B. */
 struct diff_model {
@@ -107,7 +105,7 @@ struct diff_model {
 };
 
 /* Reads both sides, which are borrowed, as are the options; *m is all zeros.
- * Returns 0, or -1 and *err; to be released in either case. */
+ * Returns 0, or -1 and *err; call diff_model_release() in either case. */
 int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct flame_opts *f, const struct svg_opts *o,
 		    int *status, struct err *err);

@@ -19,32 +19,32 @@
 #define MINWIDTH 100 /* 1/1000 px */
 #define WHO_MAX 100  /* bytes of a name in a frame */
 
-/* What some frames of a stack stand for: the wait of a thread, and whom it was
- * ended by; or what was done at the end of a chain. Millions of pieces are made
- * of a few thousand of these. Has no padding. */
+/* What some frames of a stack show: the wait of a thread and who ended it, or
+ * what was done at the end of a chain. Millions of pieces are made of a few
+ * thousand of these. Without padding, as its bytes are a key. */
 struct flame_step {
 	uint32_t out, waker;	 /* number of a stack, + 1; 0: none */
-	uint32_t who;		 /* woke, in whos, + 1; 0: here it ends */
+	uint32_t who;		 /* who woke, in whos, + 1; 0: the chain ends */
 	uint32_t name;		 /* label of the thread, + 1; 0: none */
 	uint32_t state;		 /* enum chain_state */
-	uint32_t context, proof; /* of who woke; of the end */
+	uint32_t context, proof; /* context of who woke; proof of the end */
 };
 
 struct path_flame {
 	struct path_run r;
 	struct flame_tree *tree;
-	struct chain chain;  /* of the wait at hand */
+	struct chain chain;  /* of the current wait */
 	struct label_list l; /* of the step that is added */
 	uint32_t *name;	     /* by thread: label + 1; 0: not yet */
 	struct intern whos;
-	struct intern stack_keys; /* what stacks have the same frames by */
+	struct intern stack_keys; /* those with one key have the same frames */
 	const struct offcpu_stack **stack;
 	size_t n_stack, cap_stack;
 	struct intern steps;
-	uint32_t *of_edge; /* by edge: its step, + 1; 0: not yet */
+	uint32_t *of_edge; /* by edge: its step, + 1; 0: not made yet */
 	size_t n_of_edge, cap_of_edge;
-	struct table index; /* (node, step) to the node that it leads to */
-	/* the edges of the piece before, and the nodes they lead to */
+	struct table index; /* from (node, step) to the next node */
+	/* the edges of the last piece, and the nodes that they lead to */
 	uint32_t edge[CHAIN_MOST], above[CHAIN_MOST], depth;
 	struct svg_opts svg;
 	char note[240];
@@ -91,7 +91,7 @@ static uint32_t flame_path_stack(struct path_flame *f,
 	return id + 1;
 }
 
-/* Returns the event with which the wait of a thread began that holds a time. */
+/* Returns the event that began a thread's wait around a time; 0: none. */
 static int64_t flame_path_out(struct path_flame *f, uint32_t thread,
 			      int64_t time)
 {
@@ -102,7 +102,7 @@ static int64_t flame_path_out(struct path_flame *f, uint32_t thread,
 		       : 0;
 }
 
-/* Whom a wait was ended by: "[woken by owner (softirq-inline)]". */
+/* Adds who ended a wait: "[woken by NAME (softirq-inline)]", and its stack. */
 static void flame_path_put_waker(struct path_flame *f,
 				 const struct flame_step *s)
 {
@@ -121,7 +121,7 @@ static void flame_path_put_waker(struct path_flame *f,
 	label_list_reverse(&f->l, from);
 }
 
-/* Returns the node that a step leads to from another one; FLAME_NONE and *err.
+/* Returns the node that a step leads to from another, or FLAME_NONE and *err.
  */
 static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
 				 uint32_t step, struct err *err)
@@ -141,8 +141,8 @@ static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
 	if (s.who)
 		flame_path_put_waker(f, &s);
 	else {
-		/* What was done at the end of the chain. What is not proved
-		 * is hatched, as missing halves are. */
+		/* Add what was done at the end of the chain, hatched as missing
+		 * halves are if it is not proved. */
 		char text[64];
 
 		snprintf(text, sizeof(text), "[%s%s]",
@@ -162,6 +162,7 @@ static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
 	return node;
 }
 
+/* Returns the step of an edge, which ended a wait around that time. */
 static uint32_t flame_path_edge_step(struct path_flame *f,
 				     const struct proof_edge *e, int64_t time)
 {
@@ -175,7 +176,7 @@ static uint32_t flame_path_edge_step(struct path_flame *f,
 		.out = flame_path_stack(
 			f, causes_stack(f->r.causes,
 					flame_path_out(f, e->waiter, time))),
-		/* who was interrupted has no part in it */
+		/* an interrupted thread has no part in the wake-up */
 		.waker = leaf == CHAIN_STATES && e->event
 				 ? flame_path_stack(
 					   f, &f->r.causes->stack[e->stack])
@@ -189,6 +190,7 @@ static uint32_t flame_path_edge_step(struct path_flame *f,
 	return intern_add_bytes(&f->steps, &s, sizeof(s));
 }
 
+/* Adds a segment of a chain. Returns 0, or -1 and *err. */
 static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 				  const struct chain_segment *s,
 				  struct err *err)
@@ -202,8 +204,8 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 	while (i < f->depth && i < s->depth && f->edge[i] == path[i])
 		node = f->above[i++];
 	for (f->depth = i; i < s->depth; i++) {
-		/* A wait, and who ended it: whatever chain it is in, and in
-		 * whichever piece of it, it began with the same switch. */
+		/* The step of an edge is the same in every chain and piece: the
+		 * wait began with the same switch. */
 		uint32_t edge = path[i];
 		mem_reach(f->of_edge, f->n_of_edge, f->cap_of_edge,
 			  proofs_edges(f->r.proofs));

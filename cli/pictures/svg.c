@@ -19,8 +19,6 @@
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 
-/* ---- which colour a frame has */
-
 #define SHADES 8
 #define DARK 52 /* percent of the light, for white text */
 
@@ -83,8 +81,7 @@ const struct palette *palette_find(const char *name)
 	return NULL;
 }
 
-/* Returns whether colours tell kinds of frames, so that a legend makes
- * sense. */
+/* Returns whether colours show kinds of frames, which then need a legend. */
 static bool palette_by_kind(const struct palette *p)
 {
 	return p->by_kind;
@@ -231,7 +228,7 @@ static size_t svg_note_line(const struct page *p, const char *s)
 	return n ? n : strlen(s);
 }
 
-/* Goes on to the next line of a note; returns false after the last one. */
+/* Moves on to the next line of a note. Returns false after the last one. */
 static bool svg_note_next(const char **s, size_t line)
 {
 	*s += line;
@@ -258,6 +255,7 @@ static void svg_put_text(const struct page *p, const char *id,
 	fputs("</text>\n", p->out);
 }
 
+/* Writes the start of the file: attributes for the script, and styles. */
 static void svg_put_head(const struct page *p)
 {
 	static const char *const pattern[] = { "missing", "exec", "bogus" };
@@ -358,12 +356,13 @@ static void svg_put_buttons(const struct page *p, bool right)
 	}
 }
 
-/* "<0.01 %" is no text of XML. */
+/* Writes a percentage; "<0.01 %" has to be escaped. */
 static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	safe_text_xml(out, HUMAN_PERCENT(part, whole), 0);
 }
 
+/* Writes the image, offset, build-id and source line of a function. */
 static void svg_put_file(const struct page *p, const struct label *l,
 			 const struct label_fact *fact)
 {
@@ -396,7 +395,7 @@ static void svg_put_tooltip(const struct page *p, uint32_t id,
 	safe_text_xml(p->out, l->name, 0);
 	fputc('\n', p->out);
 	svg_put_file(p, l, fact);
-	/* Writes why the frame may be wrong or incomplete, a line each. */
+	/* Write why the frame may be wrong or incomplete, a line each. */
 	const char *mark =
 		l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
 
@@ -452,6 +451,7 @@ static void svg_put_tooltip(const struct page *p, uint32_t id,
 	fputs("</title>", p->out);
 }
 
+/* Draws a frame; the weight left of it is start. */
 static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
 	const struct flame_node *nd = &p->tree->node[id];
@@ -527,6 +527,7 @@ static unsigned int svg_put_patch(const struct page *p, unsigned int x,
 	return x + 19 + (unsigned int)strlen(text) * cell + 16;
 }
 
+/* Draws the legend: the colours of a comparison, and kinds of frames. */
 static void svg_put_legend(const struct page *p, unsigned int y)
 {
 	static const struct {
@@ -561,7 +562,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 }
 
 /* Draws what stays in view when the frames are scrolled: the script moves it
- * along. It is behind the frames in the file, and so in front of them. */
+ * along. It comes after the frames in the file, and so is drawn over them. */
 static void svg_put_top(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
@@ -603,6 +604,7 @@ static void svg_put_top(const struct page *p)
 	fputs("</g>\n</g>\n", p->out);
 }
 
+/* Draws notes and rows, and counts the frames that are too narrow to draw. */
 static void svg_put_foot(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
@@ -655,7 +657,7 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	};
 
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
-	/* Finds out which frames will be drawn, and how many rows they need. */
+	/* Find out which frames will be drawn, and how many rows they need. */
 	const struct labels *labels = p.tree->labels;
 	uint32_t id = 0;
 
@@ -690,9 +692,9 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	svg_put_head(&p);
 	fprintf(out, "<rect class=\"page wide\" width=\"%u\" height=\"%u\"/>\n",
 		o->width, p.height);
-	/* Draws all frames, parents before children. start[depth] is the
-	 * weight at which the next child of that depth begins: children lie
-	 * side by side from their parent's left end. */
+	/* Draw all frames, parents before children. start[depth] is the weight
+	 * at which the next child of that depth begins: children lie side by
+	 * side from their parent's left end. */
 	uint64_t *start = mem_new(p.rows + 1, sizeof(*start));
 
 	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p.out);
@@ -701,8 +703,7 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 		const struct flame_node *nd = &p.tree->node[id];
 		bool skip = id && svg_is_narrow(&p, nd->weight);
 
-		/* a narrow frame may lie one row above the last drawn
-		 * one */
+		/* a narrow frame may be one row above the last drawn one */
 		if (!skip) {
 			svg_put_frame(&p, id, start[nd->depth]);
 			start[nd->depth + 1] = start[nd->depth];

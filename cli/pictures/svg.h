@@ -16,11 +16,10 @@ struct flame_tree;
 struct label_facts;
 struct palette;
 
-/* ---- which colour a frame has: a class name by kind and name, and
- * the style sheet that gives each class its colour, light and dark.
- *
- * Colours depend on the name only, so equal functions look equal in every
- * picture. What is missing or guessed looks the same in every palette. */
+/* The colour of a frame is that of its class, a name by kind and function; the
+ * style sheet gives each class its colour, light and dark. Colours depend on
+ * the name only, so equal functions look equal in every picture. What is
+ * missing or guessed looks the same in every palette. */
 
 extern const char
 	*const palette_names[]; /* ends with NULL; the first is the default */
@@ -53,7 +52,7 @@ void ramp_shade(const struct ramp *r, int i, int n, int light,
 /* Bytes of a frame's class name, with its 0. */
 #define SVG_CLASS 12
 
-/* A line of text behind a rectangle of the class's colour. */
+/* A line of text after a rectangle of the class's colour. */
 struct svg_row {
 	const char *css_class, *text;
 };
