@@ -330,8 +330,8 @@ struct slice {
 	bool record;
 };
 
-/* In this order at one switch: it ends a slice, then begins another, to which
- * an arrow leads. */
+/* In the order of one switch: it ends a slice, then begins another, to which an
+ * arrow leads. */
 enum slice_edge_kind {
 	SLICE_END,
 	SLICE_BEGIN,

@@ -289,9 +289,9 @@ static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
 	t->used_space[p->space] = true;
 }
 
-/* Writes the FORK of a new process, with which it inherits its parent's name
- * and mappings. If the parent is not known, a reader only forgets an earlier
- * use of the pid. */
+/* Writes the FORK of a new process, which inherits its parent's name and
+ * mappings. If that is unknown, a reader only forgets an earlier use of the
+ * pid. */
 static void new_process(struct pd_tasks *t, const struct process *p,
 			const struct thread *th)
 {
@@ -796,8 +796,7 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 	if (type->sample)
 		return 0;
 	if (!strcmp(type->name, "switch")) {
-		/* The record of a session over all threads also names the
-		 * other thread. */
+		/* a session over all threads also records the other one */
 		const struct rows *r = j->switches.rows;
 		unsigned int misc = 0;
 		int64_t pid = -1;

@@ -213,8 +213,8 @@ static void storing_fill(struct fact_queue *q, struct fact_block *b)
 			       q->due * sizeof(*q->fact));
 		q->head += q->due;
 	} else {
-		/* the block and the queue change arrays, and the other facts
-		 * are copied */
+		/* exchange the arrays of block and queue, and copy the other
+		 * facts to the queue's */
 		q->n = was.n - was.due;
 		q->fact = mem_grow_to(b->fact, &b->cap, q->n + FACTS,
 				      sizeof(*b->fact));

@@ -288,8 +288,7 @@ static bool cache_folder(const struct name_ask *a, const char *home, char *buf,
 	return n > 0 && (size_t)n < size;
 }
 
-/* Stores the cache folder of libdebuginfod, by the rules in debuginfod_find(3).
- */
+/* Stores the cache folder of libdebuginfod, as debuginfod_find(3) says. */
 static bool fetched_folder(const char *home, char *buf, size_t size)
 {
 	const char *path = getenv("DEBUGINFOD_CACHE_PATH");

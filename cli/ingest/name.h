@@ -14,8 +14,7 @@ struct symbolizer;
 /* Where names are looked for, and which; borrowed. All zeros: in the usual
  * places, and all names. */
 struct name_ask {
-	/* a folder with the recorded programs; names of the kernel; NULL each:
-	 * not given */
+	/* a folder with the recorded programs; names of the kernel; or NULL */
 	const char *symfs, *kallsyms, *vmlinux;
 	const char *const *debug_dirs; /* up to a NULL; NULL: none */
 	bool debuginfod;	       /* fetch files from servers */

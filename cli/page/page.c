@@ -1,5 +1,4 @@
-/* page.c - a database as one HTML page: the page around data, scripts and
- * tables. */
+/* page.c - a database as one HTML page: what is around data and scripts. */
 #include "cli/page/page.h"
 
 #include <errno.h>
@@ -367,8 +366,7 @@ static void page_source_write(const struct page_source *p, FILE *out)
 	}
 	json_end(&j);
 	json_array(&j, "files");
-	/* [path, how it was found, runs of lines ...], a run: [first, text,
-	 * ...] */
+	/* [path, how it was found, run, ...]; a run: [first, text, ...] */
 	for (size_t i = 0; i < p->n_file; i++) {
 		const bool *wanted = p->file[i].wanted;
 		const struct source_file *f = p->file[i].f;
@@ -1032,8 +1030,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	}
 	fputs("</tbody></table></div></section>\n", out);
 	report_rows_free(rows);
-	/* Write the tables of captures, verdicts, losses, findings and code
-	 * without names. */
+	/* Write tables of captures, verdicts, losses, findings and others. */
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		if (page_tables_put_table(out, p->db, &tables[i], err))
 			return -1;

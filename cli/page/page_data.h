@@ -72,8 +72,7 @@ struct page_opts {
 	/* for source: folders below which source files are looked for, too */
 	const char *const *source_dir;
 	size_t n_source_dir;
-	/* what changed since another recording; borrowed likewise, NULL: none
-	 */
+	/* what changed since another recording, borrowed likewise; or NULL */
 	const struct diff_model *diff;
 	struct page_sides *sides; /* the times of both; likewise */
 };

@@ -1,5 +1,4 @@
-/* page_sides.c - the times of two recordings that a page draws one above the
- * other. */
+/* page_sides.c - times of two recordings, drawn one above the other. */
 #include "cli/page/page_sides.h"
 
 #include <math.h>

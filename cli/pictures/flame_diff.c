@@ -32,8 +32,8 @@
  * the cost of code: tests/live/pairs.py. */
 #define BETWEEN_WAITS 0.5
 
-/* Loads the times that the options choose. Returns the event, or -1 and *err.
- */
+/* Loads the times that the options ask for. Returns their event, or -1 and
+ * *err. */
 static int diff_model_load(const void *arg, struct store *db, const char *path,
 			   const struct filter *filter, struct stacks *s,
 			   int64_t took, struct diff_rows_run *run,
@@ -231,7 +231,7 @@ struct diff_page {
 	struct diff_model m;
 	uint32_t *both; /* maps a node of the second tree to a node of m.all */
 	double most;	/* the largest change that has a color */
-	uint32_t most_at; /* node of m.all with most of the cause's change;
+	uint32_t most_at; /* the node of m.all with most of the cause's change;
 			   * FLAME_NONE: none */
 	char *lead;
 	struct svg_style look;
@@ -303,9 +303,8 @@ static void flame_diff_put_size(FILE *out, const struct diff_rows *d, double v,
 		fprintf(out, plus ? "%+.0f" : "%.0f", v);
 }
 
-/* Writes the sizes on both sides and, if excess is not their difference, what B
- * would have if it had not changed: "12.17 % to 30.43 %, 11.02 % if same,
- * +19.41 points". */
+/* Writes the sizes on both sides and, if excess is not their difference, B's if
+ * it had not changed: "12.17 % to 30.43 %, 11.02 % if same, +19.41 points". */
 static void flame_diff_put_change(FILE *out, const struct diff_rows *d,
 				  double a, double b, double excess)
 {

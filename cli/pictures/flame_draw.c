@@ -31,8 +31,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 
-/* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
- * too many. */
+/* Returns a new note, DRAWING_NOTE_MAX bytes; NULL if there are too many. */
 static char *drawing_note(struct drawing *d)
 {
 	if (d->n_note + 1 >= SVG_NOTES)
@@ -222,8 +221,7 @@ static void drawing_group(struct drawing *d, const char *name,
 	label_list_add(l, labels_add_name(d->labels, LABEL_GROUP, name));
 }
 
-/* Appends the frames for a thread's name, pid and tid that the options ask
- * for. */
+/* Appends the frames for a thread's name, pid and tid, as the options say. */
 static void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 			   struct label_list *l)
 {
@@ -684,9 +682,9 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 			flame_offcpu_add_missing(d, NO_STACK, &l);
 		/* an unknown waker gets a frame if wake-ups were recorded */
 		if (waker_is_known(&g->waker)) {
-			/* Add the waker's stack in reverse: the function that
-			 * woke the thread is then next to the one that waited.
-			 */
+			/* Add the waker's stack in reverse, so that the
+			 * function that woke the thread is next to the function
+			 * that waited. */
 			struct stacks_group waker = offcpu_group(&g->waker.at);
 			char who[128];
 			char text[160];
@@ -764,8 +762,8 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 				    ? "; no wake-ups were recorded with "
 				      "sched_switch"
 				    : "");
-		/* Note waits without a stack: tracepoints sampled by frequency.
-		 */
+		/* Note waits without a stack, as when tracepoints are sampled
+		 * by frequency. */
 		double bare = 0;
 		double whole = 0;
 

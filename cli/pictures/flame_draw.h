@@ -36,8 +36,8 @@ struct drawing {
 	/* where stacks go */
 	struct pick *pick; /* leaves out some stacks */
 	struct flame_tree *tree;
-	struct flame_tree *also;  /* gets all stacks, unweighted; borrowed; or
-				   * NULL */
+	struct flame_tree *also;  /* gets all stacks, without weight; borrowed,
+				   * may be NULL */
 	struct report_rows *rows; /* counts all stacks; borrowed; or NULL */
 	struct trust *trust;	  /* counts samples; NULL: no note */
 

@@ -74,8 +74,7 @@ static uint32_t flame_path_name(struct path_flame *f, uint32_t thread)
 	return f->name[thread];
 }
 
-/* Returns the number of a stack + 1, the same for those with equal frames; 0
- * for NULL. */
+/* Returns 1 + the number of a stack, the same for equal frames; 0 for NULL. */
 static uint32_t flame_path_stack(struct path_flame *f,
 				 const struct offcpu_stack *at)
 {
@@ -121,8 +120,7 @@ static void flame_path_put_waker(struct path_flame *f,
 	label_list_reverse(&f->l, from);
 }
 
-/* Returns the node that a step leads to from another, or FLAME_NONE and *err.
- */
+/* Returns the node that a step leads to from another; FLAME_NONE and *err. */
 static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
 				 uint32_t step, struct err *err)
 {

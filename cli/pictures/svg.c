@@ -213,8 +213,7 @@ static bool svg_has_legend(const struct page *p)
 	       (p->kinds & marks);
 }
 
-/* Returns how many bytes of a note go on one line: all that fit, up to a
- * space. */
+/* Returns how many bytes of a note fit on one line, up to a space. */
 static size_t svg_note_line(const struct page *p, const char *s)
 {
 	size_t room = (p->o->width - 2 * PAD) * 10 / TEN_CHARS;
@@ -463,8 +462,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	unsigned int y = p->top + row * FRAME;
 	char css_class[SVG_CLASS];
 
-	/* frames for missing stacks and of another program look the same in
-	 * every picture */
+	/* missing stacks and other programs look the same in every picture */
 	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
 		p->o->look->css_class(p->o->look->arg, id, css_class);
 	else
@@ -485,8 +483,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
 	human_put_fixed(p->out, w, MILLI, 2);
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>", FRAME - 1);
-	/* the border between user and kernel code, in the gap between two
-	 * rows */
+	/* the border of user and kernel code, in the gap between rows */
 	if (flame_tree_is_seam(p->tree, id)) {
 		fputs("<path class=\"seam\" d=\"M", p->out);
 		human_put_fixed(p->out, x, MILLI, 2);
@@ -509,8 +506,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fputs("</g>\n", p->out);
 }
 
-/* Draws a coloured rectangle and its text. Returns the x position after
- * them. */
+/* Draws a coloured rectangle and its text. Returns the x after them. */
 static unsigned int svg_put_patch(const struct page *p, unsigned int x,
 				  unsigned int y, const char *css_class,
 				  const char *text)

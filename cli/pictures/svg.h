@@ -24,16 +24,14 @@ struct palette;
 extern const char
 	*const palette_names[]; /* ends with NULL; the first is the default */
 const struct palette *palette_find(const char *name);
-/* Returns whether this kind has a pattern instead of a colour, in every
- * palette. */
+/* Returns whether this kind has a pattern, in every palette, and no colour. */
 bool palette_hatched(enum label_kind kind);
 /* Stores the class of a frame: a letter for its kind and a digit for its shade,
  * which depends on the name. */
 void palette_class(const struct label *l, char out[3]);
 /* Writes the CSS rules of all classes, for light and for dark screens. */
 void palette_css(const struct palette *p, FILE *out);
-/* Writes the colours for scripts: {"k0":["#ffc476","#84653d"], ...}, light and
- * dark. */
+/* Writes colours, light and dark, as {"k0":["#ffc476","#84653d"], ...}. */
 void palette_json(const struct palette *p, struct json *j, const char *key);
 
 /* Two colours, 0xRRGGBB, and the shades between them. */
@@ -60,15 +58,13 @@ struct svg_row {
 /* Colours and texts of a picture whose colours do not show kinds of code. */
 struct svg_style {
 	const void *arg; /* passed to the functions */
-	/* Stores the class of a node's frame, at most SVG_CLASS bytes with its
-	 * 0. */
+	/* Stores the class of a node's frame, up to SVG_CLASS bytes. */
 	void (*css_class)(const void *arg, uint32_t node, char *out);
-	/* Writes more lines of the tooltip, each after a newline: text of
-	 * XML. */
+	/* Writes lines of the tooltip, each after a newline: XML text. */
 	void (*tell)(const void *arg, uint32_t node, FILE *out);
 	void (*css)(FILE *out); /* writes the CSS rules of these classes */
-	const char *lead;	/* above the frames until one is pointed at;
-				 * NULL: nothing */
+	const char *lead;	/* text above the frames until one is pointed
+				 * at; NULL: nothing */
 	const struct svg_row *legend; /* ends with class NULL */
 	const struct svg_row *rows;   /* below the notes */
 	size_t n_rows;
@@ -92,7 +88,6 @@ struct svg_opts {
 		*note[SVG_NOTES]; /* lines below the picture; ends with NULL */
 };
 
-/* Writes a finished tree. Returns 0, or -1 and *err if out cannot be written.
- */
+/* Writes a finished tree. Returns 0, or -1 and *err if writing failed. */
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	      struct err *err);

@@ -19,12 +19,10 @@ struct ctfout_input {
 	const struct filter *filter; /* which events */
 	bool samples;		     /* every sample weighs 1 */
 	struct err *err;   /* our own error, if the graph fails; or NULL */
-	uint64_t *content; /* becomes a hash of the events, 0 if there
-			    * is none; or NULL */
+	uint64_t *content; /* set to a hash of the events, 0 if none; or NULL */
 };
 
 /* Writes the trace into a folder that does not exist. Returns 0, or -1 and
- * *err; what was written so far stays. Without libbabeltrace2 it always fails.
- */
+ * *err: what was written stays. It always fails without libbabeltrace2. */
 int ctfout_write(const struct ctfout_input *in, const char *folder,
 		 struct err *err);

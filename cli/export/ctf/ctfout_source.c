@@ -94,8 +94,7 @@ static int ctfout_append(bt_field_class *st, const char *name,
 	return rc ? -1 : 0;
 }
 
-/* Returns the index of the member, or the number of members if there is none of
- * that name. */
+/* Returns the index of a member; without one of that name, their number. */
 static uint64_t ctfout_find(const bt_field_class *st, const char *name)
 {
 	uint64_t n = bt.field_class_structure_get_member_count(st);
@@ -687,8 +686,7 @@ static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 	}
 }
 
-/* Makes the message of an event, in a packet. Returns 0, or -1 and *err; also
- * sets no_memory. */
+/* Makes an event's message. Returns 0, or -1 and *err; sets no_memory. */
 static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 			struct err *err)
 {

@@ -1,5 +1,4 @@
-/* firefox.c - the tables that all threads of a profile for the Firefox
- * Profiler share. */
+/* firefox.c - tables that the threads of a Firefox Profiler profile share. */
 #include "cli/export/firefox/firefox.h"
 
 #include <stdbool.h>
@@ -227,9 +226,9 @@ static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 	return f->lib_of[image] - 1;
 }
 
-/* Returns the address relative to the library, -1 if it is not known or too
- * large: for the kernel and its modules the offset, for a file the ELF address
- * minus its base. */
+/* Returns the address in the library; -1: not known, or too large. It is the
+ * offset in the kernel or its module, the ELF address minus the base for a
+ * file. */
 static int64_t address_of(struct firefox *f, const struct label_from *from)
 {
 	const struct code_frame *fr = &f->c->frame[from->frame];
@@ -250,8 +249,7 @@ static int64_t address_of(struct firefox *f, const struct label_from *from)
 	return addr <= ADDRESS_MAX ? (int64_t)addr : -1;
 }
 
-/* Returns the function of that name and library; its source is the first one
- * known. */
+/* Returns a library's function by name; its source is the first one known. */
 static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 			const char *file)
 {

@@ -19,8 +19,7 @@ struct labels;
 
 /* Indexes in the list of categories. */
 enum firefox_category {
-	FIREFOX_OTHER, /* the profiler uses grey for frames without a category
-			*/
+	FIREFOX_OTHER, /* the profiler shows frames without one in grey */
 	FIREFOX_USER,
 	FIREFOX_KERNEL,
 	FIREFOX_JIT,

@@ -4,8 +4,7 @@
  * perfdata_begin(), its body by blob_u32() and so on, and perfdata_end() or,
  * for samples, perfdata_end_sample(). perfdata_finish() adds the feature
  * sections and the header, which comes first in the file but has the sizes of
- * all other parts. The file is little-endian, and perf 5.0 can read all of it.
- */
+ * all other parts. The file is little-endian; perf 5.0 can read all of it. */
 #pragma once
 #include <stdbool.h>
 
@@ -171,8 +170,7 @@ struct pd_maps {
 	struct space *space;
 	size_t n_space, cap_space;
 	struct table by_chain; /* from space and chain to checked[] */
-	uint32_t *checked;     /* the generation of a space that a chain was
-				* checked against */
+	uint32_t *checked;     /* generation of the space when it was checked */
 	size_t n_checked, cap_checked;
 	bool *own_id; /* by image: another one with its path has another id */
 };

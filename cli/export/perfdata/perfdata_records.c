@@ -213,8 +213,7 @@ struct pd_places *pd_places_new(const struct known_code *code)
 	for (unsigned int i = 1; i < PAGES && !p->mark_at; i++)
 		if (!(low >> i & 1))
 			p->mark_at = (uint64_t)i * PAGE;
-	/* Cut symbols that overlap: a reader must find one symbol for an
-	 * address. */
+	/* Cut symbols that overlap: an address must have only one. */
 	sort_items(p->symbol, p->n_symbol, pd_places_by_start);
 	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
 		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
