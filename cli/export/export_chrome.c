@@ -201,7 +201,7 @@ static struct tracks *tracks_load(struct json *j, struct store *db,
 
 		if (c->thread && c->thread < t->n_track)
 			t->track[c->thread].comm = (uint32_t)i;
-		/* with a name for each process, no id is larger than this */
+		/* each process has a name, so that a larger id is damage */
 		if (!c->process || c->process > events_comms(t->events))
 			continue;
 		mem_reach(t->leader, t->n_leader, t->cap_leader,
@@ -224,7 +224,7 @@ static void tracks_time(struct json *j, int64_t ns)
 	json_number(j, "ts", digits);
 }
 
-/* Writes "pid" and "tid"; -1 becomes 0, but an unknown pid the tid. */
+/* Writes "pid" and "tid". An unknown tid becomes 0, an unknown pid the tid. */
 static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 			   int64_t tid)
 {
@@ -384,7 +384,7 @@ static uint32_t slices_thread_at(const struct tracks *t, int64_t tid,
 	return best;
 }
 
-/* Returns the thread of a run. One that only switches name is added. */
+/* Returns the thread of a run, which is added if only switches name it. */
 static uint32_t slices_thread(struct tracks *t, const struct offcpu_run *r,
 			      uint32_t kernel)
 {
@@ -613,7 +613,7 @@ static void slices_end(struct tracks *t, const struct slice *s,
 	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
 }
 
-/* Writes slices and arrows up to a time and, at that time, to an event. */
+/* Writes slices and arrows up to an event, which has that time. */
 static void slices_put(struct slices *s, int64_t time, int64_t event)
 {
 	for (; s->at < s->n_edge; s->at++) {
@@ -926,7 +926,7 @@ static void put_edges(struct chrome *c, const int64_t *time)
 	}
 }
 
-/* Writes why sampled switches have no slices. Returns whether there are any. */
+/* Writes the note on sampled switches. Returns whether they were sampled. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 {
 	const struct offcpu_sums *s = slices_sums(c->slices);

@@ -995,6 +995,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	return firefox_write(j, event, err);
 }
 
+/* Loads stacks and calls, and opens the events. Returns 0, or -1 and *err. */
 static int export_firefox_load(struct job *j, struct err *err)
 {
 	const struct stacks_opts o = { .filter = j->x->filter,

@@ -89,6 +89,7 @@ static int export_json_put_rows(struct json_export *e, const char *key,
 	return rc;
 }
 
+/* Writes the array "losses". Returns 0, or -1 and *err. */
 static int export_json_put_losses(struct json_export *e, struct err *err)
 {
 	struct loss_rows *rows = loss_rows_load(e->x->db, e->x->filter, err);
@@ -179,6 +180,7 @@ static void export_json_put_frame(struct json_export *e, size_t id)
 	json_end(j);
 }
 
+/* Writes a raw chain: its frames and addresses, and how it ended. */
 static void export_json_put_stack(struct json_export *e, size_t id)
 {
 	static const char *const caller[] = {
@@ -260,6 +262,7 @@ static void export_json_put_sample(struct json_export *e,
 	json_end(j);
 }
 
+/* Writes the array "samples". Returns 0, or -1 and *err. */
 static int export_json_put_samples(struct json_export *e, struct err *err)
 {
 	struct event_row row;

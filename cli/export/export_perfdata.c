@@ -88,7 +88,7 @@ struct pd_tasks {
 	bool *used_space;
 	const char *
 		*name; /* by seat: the name that a reader knows; NULL: none */
-	const struct thread **life; /* by seat: the last one with a FORK */
+	const struct thread **life; /* by seat: the last thread with a FORK */
 	uint32_t n_space, n_seat;
 	struct arena text;
 };
@@ -102,6 +102,7 @@ static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 	return i;
 }
 
+/* Reads all threads, after the processes. Returns 0, or -1 and *err. */
 static int pd_tasks_read_threads(struct pd_tasks *t, struct err *err)
 {
 	struct rows *r = rows_dense(t->pd->db, "perfdata_threads", err);
@@ -124,6 +125,7 @@ static int pd_tasks_read_threads(struct pd_tasks *t, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Reads all names of threads. Returns 0, or -1 and *err. */
 static int pd_tasks_read_comms(struct pd_tasks *t, struct err *err)
 {
 	struct rows *r = rows_dense(t->pd->db, "perfdata_comms", err);
@@ -631,7 +633,7 @@ struct job {
 	struct pd_maps *maps;
 	struct pd_tasks *tasks;
 	struct pd_trace *trace;
-	struct row_cursor switches; /* more about switches than in events */
+	struct row_cursor switches; /* what events lack about switches */
 	uint64_t *ip; /* addresses of the current sample, with contexts */
 	size_t n, cap;
 };
@@ -716,7 +718,8 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 		add_ip(j, PD_CONTEXT_KERNEL);
 		add_half(j, e->kraw, UINT64_MAX);
 	}
-	/* Add the user half, or a word if it is missing or another's. */
+	/* Add the user half, or a word for it if it is missing or of another
+	 * program. */
 	const char *missing = stacks_missing(e->verdict, e->uraw);
 	unsigned int end = code_chain_at(j->pd->code, e->uraw)->ended;
 	if (missing || e->uraw) {
@@ -868,6 +871,7 @@ static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 	return rc < 0 ? -1 : perfdata_finish(j->pd, err);
 }
 
+/* Copies the file to the output. Returns 0, also after out_failed(), or -1. */
 static int copy_spool(FILE *from, FILE *to, struct err *err)
 {
 	char block[1 << 16];

@@ -384,7 +384,8 @@ static int export_pprof_read_range(struct job *j, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Writes a mapping, and what its frames have; inlined: also inlined ones. */
+/* Writes a mapping, and what its frames have; inlined: the profile has inlined
+ * functions, too. */
 static void put_mapping(struct job *j, uint32_t id, bool inlined)
 {
 	const struct code_mapping *m = code_mapping(j->places, id);

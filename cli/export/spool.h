@@ -18,4 +18,5 @@ void spool_free(struct spool *s);
 void *spool_add(struct spool *s, struct err *err);
 /* Returns item i; valid until the next spool_add(). */
 void *spool_at(struct spool *s, size_t i);
+/* Returns the number of items. */
 size_t spool_count(const struct spool *s);

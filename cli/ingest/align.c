@@ -12,7 +12,7 @@
 #include "stitch/order/fingerprints.h"
 #include "stitch/source.h"
 
-/* Any two captures have two links of a byte, and may be compared. */
+/* Each pair of captures has two links of a byte, and may be compared. */
 #define ALIGN_MAX 1024
 
 #define SHOW_EVERY 1024

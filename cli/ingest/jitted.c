@@ -83,8 +83,8 @@ void mapped_free(struct mapped *md)
 	free_all(md->copy, md);
 }
 
-/* Notes that --maps could be used. A folder next to a file is not used by
- * itself: it may be of another capture, where the pids are other processes. */
+/* Notes that --maps could be used: a folder next to a file is not used by
+ * itself, as it may be of a capture in which the pids are other processes. */
 static void mapped_print_hint(struct mapped *md, const struct source *src)
 {
 	const char *slash = strrchr(src->path, '/');
@@ -388,8 +388,8 @@ static void note_found(struct jitted *jd, const struct source *src,
 	jitted_note(jd, src, text);
 }
 
-/* Reads a dump; if the user gave it, whoever wrote it. Returns false, after a
- * note, if it cannot be used. */
+/* Reads a dump; one that the user gave may be of any process. Returns false,
+ * after a note, if it cannot be used. */
 static bool open_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const char *path, bool given)
 {
@@ -497,7 +497,7 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 		closedir(d);
 }
 
-/* Returns whether the folder may have a file of a process; false is sure. */
+/* Returns false if the folder surely has no file of a process. */
 static bool jitted_may_have(struct jitted *jd, unsigned int source,
 			    struct capture_db_files *b, int32_t pid)
 {
@@ -584,7 +584,7 @@ static bool may_be_here(const struct jitted *jd, const struct source *src,
 	       jitted_is_file(path, st) && is_ours(src, st);
 }
 
-/* Finds and reads the dump of a process. Notes if there should be one. */
+/* Finds and reads the dump of a process; notes if one is missing. */
 static bool find_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const struct rec_map *hint)
 {

@@ -252,7 +252,7 @@ static void storing_submit(struct storing *s, bool passed, bool all)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A decode_ahead_passed_fn. */
+/* Ends a block of facts with one of records; a decode_ahead_passed_fn. */
 static void storing_passed(void *arg, bool changes)
 {
 	storing_submit(arg, !changes, changes);
@@ -435,7 +435,7 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	}
 	const size_t len = archive_in_path(path);
 
-	/* a file in an archive: that is looked at when it is read */
+	/* a file in an archive is checked when it is read */
 	if (path[len]) {
 		char *archive OWNED = mem_dup(path, len + 1);
 
@@ -737,7 +737,7 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 		bool known;
 		int64_t value;
 	} number[] = {
-		/* it is a piece of a stream, cut here */
+		/* where its stream was cut, if it is a piece of one */
 		{ "cut_before", info->cut_before, (int64_t)info->cut_before },
 		{ "cut_behind", info->cut_behind, (int64_t)info->cut_behind },
 		/* samples may have been left out */

@@ -56,10 +56,10 @@ int name_check(const struct name_ask *a, struct err *err);
 int name_images(const struct name_ask *a, struct maker *mk,
 		const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err);
-/* Checks the call sites by callsites_check(), and shows its progress. */
+/* Checks call sites by callsites_check(), with its result; shows progress. */
 int name_check_calls(struct maker *mk, const struct frames *fr,
 		     struct symbolizer *sy, struct err *err);
-/* Does the same, also for code that has a name but no line. Prints the files
- * that have changed since names were read from them. */
+/* Does what name_images() does, also for code that has a name but no line.
+ * Prints the files that have changed since names were read from them. */
 int name_again(const struct name_ask *a, struct maker *mk,
 	       struct name_counts *counts, struct err *err);

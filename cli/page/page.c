@@ -688,7 +688,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->diff = o->diff;
 	p->sides = o->sides;
 	p->data = page_data_new(db, path, o, &p->shown, err);
-	/* n_event is not 0 without samples: waits have an event, too */
+	/* shown.event is never that of waits, which are no samples */
 	if (p->data && p->shown.event < 0) {
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			filter_that_passed(o->filter));

@@ -11,8 +11,9 @@
 
 struct html_page;
 
-/* Reads all samples that pass the filter, for html_page_free(). db is borrowed
- * for the page's life; path is the name the user gave. NULL and *err if not. */
+/* Reads all samples that pass the filter. db is borrowed for the page's life;
+ * path is the name the user gave. Returns a page, which html_page_free() frees,
+ * or NULL and *err. */
 struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err);
 void html_page_free(struct html_page *p);

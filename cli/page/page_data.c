@@ -689,7 +689,6 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 	for (size_t i = 0; !rc && i < n; i++) {
 		const struct stacks_group *g = &d->stacks->group[i];
 
-		/* the thread's name, then the frames */
 		l.n = 0;
 		label_list_add(
 			&l,

@@ -36,7 +36,7 @@
  * Only some pages have what changed between two recordings, and the code of the
  * hot functions: two blocks each. For a difference, "diff" is JSON: event,
  * absolute, the sentences of 'diff', weights of both sides, their scale,
- * labels, functions with what is judged of them; "diff_nodes" has numbers for
+ * labels, functions and how they are judged; "diff_nodes" has numbers for
  * each node of the tree of both recordings, parents before children: depth,
  * label, weight in A and in B, samples in A and in B, all with what is above.
  *

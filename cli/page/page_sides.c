@@ -11,7 +11,7 @@
 
 #define COLUMNS 1200 /* the longer of both recordings fills them */
 #define LANES 8
-#define STEPS (64 * 8) /* of lengths: 8 to a power of two */
+#define STEPS (64 * 8) /* of lengths: 8 for each power of two */
 
 /* Kinds of intervals: all pairs of events, and two of the scheduler. */
 static const char *const kinds[] = { NULL, "wake-up", "off-cpu" };

@@ -24,5 +24,6 @@ struct page_sides *page_sides_new(const struct filter *filter,
 /* Reads a run; those of side 0 come first. arg is the object. The page leaves
  * out what a run has no data for. */
 void page_sides_add(void *arg, int side, struct store *db, const char *path);
+/* Writes the block. */
 void page_sides_write(struct page_sides *p, FILE *out);
 void page_sides_free(struct page_sides *p);

@@ -146,7 +146,6 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		      KEY_SYM | KEY_DSO | (inlined_same ? KEY_INLINED : 0),
 		      f->absolute || waits);
 
-	/* the row of each node's function */
 	uint32_t count = m->all->n;
 
 	m->row = mem_new(count, sizeof(*m->row));

@@ -63,7 +63,7 @@ static void drawing_note_part(struct drawing *d, uint64_t part,
 			    HUMAN_PERCENT(part, whole), what);
 }
 
-/* Counts a missing user half by its verdict, word; NULL: it is not missing.
+/* Counts a missing user half under word, its verdict; NULL: it is not missing.
  * word is borrowed for the drawing's life. */
 static void drawing_missing(struct drawing *d, const char *word,
 			    uint64_t weight)

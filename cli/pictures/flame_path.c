@@ -120,7 +120,7 @@ static void flame_path_put_waker(struct path_flame *f,
 	label_list_reverse(&f->l, from);
 }
 
-/* Returns the node that a step leads to from another; FLAME_NONE and *err. */
+/* Returns the node that a step leads to; FLAME_NONE and *err on failure. */
 static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
 				 uint32_t step, struct err *err)
 {

@@ -306,7 +306,7 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 	const struct sigaction mine = { .sa_handler = ctfout_gave_up };
 	struct sigaction was_abort, was_trap;
 
-	/* before the library is loaded, with which glib starts */
+	/* set before the library is loaded, because glib then starts */
 	sigaction(SIGABRT, &mine, &was_abort);
 	sigaction(SIGTRAP, &mine, &was_trap);
 	/* loaded once, until the program ends; the name since version 2.0 */

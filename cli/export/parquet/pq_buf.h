@@ -34,12 +34,14 @@ enum pq_kind {
 	PQ_STRUCT = 12
 };
 
+/* Starts the outermost struct, which is appended to out. */
 void pq_begin(struct pq_thrift *t, struct blob *out);
 /* Begin a struct: as a field, or as the next item of a list. */
 void pq_struct(struct pq_thrift *t, int id);
 void pq_struct_item(struct pq_thrift *t);
 /* Ends the innermost struct. */
 void pq_end(struct pq_thrift *t);
+/* Write a field of the innermost struct. */
 void pq_i8(struct pq_thrift *t, int id, int v);
 void pq_int(struct pq_thrift *t, int id, enum pq_kind kind, int64_t v);
 #define pq_i16(t, id, v) pq_int(t, id, PQ_I16, v)

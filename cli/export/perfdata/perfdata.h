@@ -85,15 +85,17 @@ struct pd_when {
 	uint32_t id;		     /* 0: of the first event */
 };
 
-/* Loads captures and event types; borrows both. NULL and *err on failure. */
+/* Loads captures and event types. Borrows db and code. Returns NULL and *err on
+ * failure. */
 struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 			      struct err *err);
 void perfdata_free(struct perfdata *pd);
 /* Returns an event type, an empty one for an unknown id. */
 const struct pd_event *perfdata_event(const struct perfdata *pd, int64_t type);
 /* Gives ids to sampled event types with n > 0 and writes these. out must be
- * seekable. Returns 0, or -1 and *err; so does perfdata_finish(). */
+ * seekable. Returns 0, or -1 and *err. */
 int perfdata_open(struct perfdata *pd, FILE *out, struct err *err);
+/* Writes what is left, and the header. Returns 0, or -1 and *err. */
 int perfdata_finish(struct perfdata *pd, struct err *err);
 
 /* Begins a record; the caller adds its body to the returned buffer. */
@@ -175,7 +177,7 @@ struct pd_maps {
 	bool *own_id; /* by image: another one with its path has another id */
 };
 
-/* Reads all mappings; borrows both. Returns NULL and *err on failure. */
+/* Reads all mappings. Borrows pd and places. NULL and *err on failure. */
 struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 			    struct err *err);
 void pd_maps_free(struct pd_maps *m);
@@ -184,7 +186,7 @@ void pd_maps_free(struct pd_maps *m);
  * and up, of what a reader knows under one process id. */
 void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 		 int64_t time);
-/* Copy or clear what a reader knows of a space. */
+/* Note that a reader copies, or forgets, all mappings of a space. */
 void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent);
 void pd_maps_exec(struct pd_maps *m, uint32_t space);
 /* Writes the kernel code that the file must name. */

@@ -282,7 +282,7 @@ struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 		pd_maps_free(m);
 		return NULL;
 	}
-	/* Link the rows of each process, newest first, as most need it. */
+	/* Link the rows of each process, newest first, as searches want. */
 	uint32_t max = 0;
 
 	for (size_t i = 0; i < m->n_row; i++)
@@ -376,8 +376,8 @@ void pd_maps_symbols(struct pd_maps *m)
 		pd_maps_put_symbol(m, &m->places->symbol[i], 0, PD_START);
 }
 
-/* Writes kernel code: BPF programs and code out of line as symbols, modules as
- * mappings, and so the kernel unless its symbols are named. */
+/* Writes kernel code: BPF programs and code out of line as symbols; modules
+ * and, unless its symbols are named, the kernel as mappings. */
 static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 {
 	const struct image *img = pd_places_image(m->places, r->image);
