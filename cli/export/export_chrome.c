@@ -325,7 +325,8 @@ static void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 
 struct slice {
 	uint32_t thread, cpu; /* indexes in track[] and cpu[] of tracks */
-	/* task state at the switch out, -1: not known; by PERF_RECORD_SWITCH */
+	/* state: at the switch out, -1: not known; record: PERF_RECORD_SWITCH
+	 */
 	int32_t state;
 	bool record;
 };
@@ -415,9 +416,9 @@ static void slices_add(struct slices *s, int64_t time, int64_t event,
 				     kind };
 }
 
-/* Adds an arrow from a wake-up by a thread to the slice that began with it,
- * unless a filter leaves it out. Its ends have no event id: they come after all
- * events of their time. */
+/* Adds an arrow from a wake-up by a thread to the slice that it began, unless a
+ * filter leaves it out. Its ends have no event id: they come after all events
+ * of their time. */
 static void slices_take_wake(struct slices *s, const struct offcpu_wait *w,
 			     int64_t from, int64_t to)
 {
@@ -790,8 +791,8 @@ struct chrome {
 	struct json j;
 	const struct export_request *x;
 	struct stacks *stacks;
-	struct intern keys;	 /* of stacks, whose text is made once: */
-	struct stack_text *kept; /* by key */
+	struct intern keys;	 /* of stacks */
+	struct stack_text *kept; /* by key: the text, which is made once */
 	size_t n_kept, cap_kept;
 	struct label_list frames;  /* for chrome_stack() */
 	struct events *events;	   /* events that the filters select */

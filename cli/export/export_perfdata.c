@@ -315,7 +315,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 		t->name[th->seat] = t->name[seat];
 }
 
-/* Writes the FORK of a thread, if its process has records. */
+/* Writes the FORK of a thread whose process is to be written. */
 static void do_fork(struct pd_tasks *t, const struct thread *th)
 {
 	const struct process *p = pd_tasks_process_of(t, th->process);

@@ -372,6 +372,7 @@ static void jitted_note(struct jitted *jd, const struct source *src,
 	ledger_note(jd->ledger, src->index, "jit", text);
 }
 
+/* Notes how much code of a process was found, and in which file. */
 static void note_found(struct jitted *jd, const struct source *src,
 		       const struct process_code *f, const char *path)
 {

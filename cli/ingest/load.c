@@ -45,7 +45,7 @@
 #include "symbolize/unwind/unwind.h"
 #include "symbolize/unwind/unwind_compare.h"
 
-/* Facts are stored by a thread of its own if records allow that. The thread
+/* Facts are stored by a thread of their own if records allow that. The thread
  * takes facts in blocks through a bounded queue, in their order, so the
  * database is the same as without it. It alone uses the store until
  * storing_wait() returns: call that before other uses.
@@ -611,9 +611,9 @@ static int64_t statx_ns(const struct statx_timestamp *t)
 	return t->tv_sec * 1000000000LL + (int64_t)t->tv_nsec;
 }
 
-/* Stores when the recorder wrote the capture; for a copy, only a time when it
- * was done. The recorder's own file is written for as long as was recorded, or
- * a little less: of several, perf makes each when the one before it is full,
+/* Stores when the recorder wrote the capture; for a copy, only a time by which
+ * it was done. The recorder's own file is written for as long as was recorded,
+ * or a little less: of several, perf makes each when the one before it is full,
  * and has records by then. Returns 0, or -1 and *err. */
 static int put_written(struct load *ld, const struct source *src,
 		       struct err *err)

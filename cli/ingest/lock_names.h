@@ -42,14 +42,15 @@ void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		     const struct event_def *def, const struct field *f);
 /* Does so for all events of a database. Returns 0, or -1 and *err. */
 int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
-/* Stores the names, after the call-site check, which may doubt a file. A lock
- * that is itself a symbol of data of the kernel, or of a module in the kernel's
- * symbols, gets meta "lock ADDR" of the capture. One inside of a structure has
- * no name, as not all kernels list all of their data; none has if there are
- * several kernels, as an address does not tell which. A variable of a file in
- * which a futex may be gets meta "data OFF IMAGE", whenever the file was mapped
- * below it: readers know the time (analyze/names/data_maps.h). captured: copies
- * of kallsyms in captures; NULL: none. Returns 0, or -1 and *err. */
+/* Stores the names; call it after the call-site check, which may doubt a file.
+ * A lock that is itself a symbol of data of the kernel, or of a module in the
+ * kernel's symbols, gets meta "lock ADDR" of the capture. One inside of a
+ * structure has no name, as not all kernels list all of their data; none has if
+ * there are several kernels, as an address does not tell which. A variable of a
+ * file in which a futex may be gets meta "data OFF IMAGE", whenever the file
+ * was mapped below it: readers know the time (analyze/names/data_maps.h).
+ * captured: copies of kallsyms in captures; NULL: none. Returns 0, or -1 and
+ * *err. */
 int lock_names_store(struct lock_names *l, const struct name_ask *a,
 		     struct maker *mk, const struct symbolize_text *captured,
 		     struct err *err);

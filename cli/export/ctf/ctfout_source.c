@@ -83,8 +83,8 @@ static bt_field_class *ctfout_int(bt_trace_class *tc, uint64_t bits)
 	return fc;
 }
 
-/* Appends a member to a structure and drops the reference to its class; NULL is
- * no class. Returns 0, or -1 if there is no memory. */
+/* Appends a member to a structure and drops the reference to its class. Returns
+ * 0, or -1 if there is no memory, as if fc is NULL. */
 static int ctfout_append(bt_field_class *st, const char *name,
 			 bt_field_class *fc)
 {
@@ -580,6 +580,7 @@ static uint64_t ctfout_cycles(const struct ctfout_iter *o, int64_t time)
 	return (uint64_t)time - (uint64_t)o->c.zero;
 }
 
+/* Begins a packet of a stream, at that time; sets no_memory if it cannot. */
 static void ctfout_open_packet(struct ctfout_iter *o, struct ctfout_stream *s,
 			       int64_t time)
 {
@@ -686,7 +687,7 @@ static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 	}
 }
 
-/* Makes an event's message. Returns 0, or -1 and *err; sets no_memory. */
+/* Makes an event's message. Returns 0, or -1 and *err; may set no_memory. */
 static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 			struct err *err)
 {

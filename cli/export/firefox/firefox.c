@@ -205,8 +205,8 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return intern_add(&f->strings, s);
 }
 
-/* Returns the index of an image's library, added if new; FIREFOX_NONE if the
- * image is not a file. */
+/* Returns the index of an image's library, added if new; FIREFOX_NONE for
+ * unknown, anonymous and jitted code. */
 static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 {
 	const struct image *img = &f->c->image[image].img;
