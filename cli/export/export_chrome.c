@@ -315,7 +315,7 @@ static void tracks_begin_on(struct tracks *t, uint32_t id)
 	tracks_put_ids(t, c->kernel, CPUS_PID, tid);
 }
 
-/* Does the same for a CPU of a capture; -1: all CPUs. */
+/* Begins an object on the track of a CPU of a capture; -1: all CPUs. */
 static void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 {
 	tracks_begin_on(t, tracks_find_cpu(t, capture, cpu));

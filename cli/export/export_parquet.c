@@ -423,7 +423,7 @@ static bool pq_word_bounds(const struct pq_column *p, struct blob *low,
 	return true;
 }
 
-/* Does the same for numbers. Returns false for doubles, too. */
+/* Appends the bounds of numbers. Returns false for none, and for doubles. */
 static bool pq_number_bounds(const struct pq_column *p,
 			     const struct pq_plan *plan, struct blob *low,
 			     struct blob *high)

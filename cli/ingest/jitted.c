@@ -303,7 +303,7 @@ static int take_dump(struct jitted *jd, const char *word, struct err *err)
 	return 0;
 }
 
-/* Takes a map, or a folder of maps, likewise. Returns 0, or -1 and *err. */
+/* Takes a map, or a folder of maps, that the user names. Returns 0, or -1. */
 static int take_map(struct jitted *jd, const char *word, struct err *err)
 {
 	struct virtual_file *f = &jd->map[jd->n_map++];

@@ -639,10 +639,11 @@ static int put_written(struct load *ld, const struct source *src,
 	return put_window(ld, src->index, since, until, err);
 }
 
-/* Does the same for a stream. If it is read while it is recorded, that takes as
- * long, and the last record is made meanwhile. Otherwise it was done when the
- * last record was made: the clock of records, which counts from the start of
- * the machine, says when or, if the machine was started since, a later time. */
+/* Stores when a stream was written. If it is read while it is recorded, that
+ * takes as long, and the last record is made meanwhile. Otherwise it was done
+ * when the last record was made: the clock of records, which counts from the
+ * start of the machine, says when or, if the machine was started since, a later
+ * time. */
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source *src = order_source(ld->order, i);

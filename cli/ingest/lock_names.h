@@ -33,14 +33,14 @@ struct lock_from {
  * capture: its number, from 0 on. */
 bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
 		      const struct event_def *def);
-/* Returns false if such an event is another system call than futex, as most
- * are, by what was read already (call; NULL: nothing). */
+/* Returns false if an event of such a type is another system call than futex,
+ * as most are, by what was read already (call; NULL: nothing). */
 bool lock_names_may_wait(struct lock_names *l, const struct source *src,
 			 uint32_t type, const struct call *call);
-/* Keeps the lock or futex of such an event, unless it is known. */
+/* Keeps the lock or futex of an event that begins to wait, each once. */
 void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		     const struct event_def *def, const struct field *f);
-/* Does so for all events of a database. Returns 0, or -1 and *err. */
+/* Keeps locks and futexes of a database's events. Returns 0, or -1 and *err. */
 int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
 /* Stores the names; call it after the call-site check, which may doubt a file.
  * A lock that is itself a symbol of data of the kernel, or of a module in the

@@ -31,7 +31,7 @@ void unpacked_release(struct unpacked *u);
 /* Returns a text with the names of archives in place of paths in the folder;
  * borrowed until the next call. */
 const char *unpacked_show(void *unpacked, const char *text);
-/* Does so with the message in *err. */
+/* Replaces paths in the message of *err, as unpacked_show() does. */
 void unpacked_say(struct unpacked *u, struct err *err);
 /* Names a source as its archive does, and notes what the archive lacks. */
 void unpacked_name(struct unpacked *u, struct source *src);

@@ -671,7 +671,7 @@ struct html_page {
 	struct page_data *data;
 	struct page_shown shown;
 	struct page_source *source;    /* NULL: not in the page */
-	const struct diff_model *diff; /* likewise */
+	const struct diff_model *diff; /* NULL: not in the page */
 	struct page_sides *sides;
 };
 

@@ -72,9 +72,9 @@ struct page_opts {
 	/* for source: folders below which source files are looked for, too */
 	const char *const *source_dir;
 	size_t n_source_dir;
-	/* what changed since another recording, borrowed likewise; or NULL */
+	/* what changed since another recording; borrowed; or NULL */
 	const struct diff_model *diff;
-	struct page_sides *sides; /* the times of both; likewise */
+	struct page_sides *sides; /* the times of both; borrowed; or NULL */
 };
 
 /* What the page shows around its data; valid until page_data_free(). */

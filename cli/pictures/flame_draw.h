@@ -76,7 +76,7 @@ int drawing_read(struct drawing *d, const char *path, int *status,
  * drawn as one. Returns 0, or -1 and *err. */
 int drawing_add_run(struct drawing *d, struct stacks *s, int event,
 		    struct err *err);
-/* Does so with folded text; *status: STATUS_DAMAGED if lines were skipped. */
+/* Adds folded text; *status: STATUS_DAMAGED if lines were skipped. */
 int drawing_add_text(struct drawing *d, const char *path, int *status,
 		     struct err *err);
 /* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree
