@@ -640,10 +640,9 @@ static int put_written(struct load *ld, const struct source *src,
 }
 
 /* Stores when a stream was written. If it is read while it is recorded, that
- * takes as long, and the last record is made meanwhile. Otherwise it was done
- * when the last record was made: the clock of records, which counts from the
- * start of the machine, says when or, if the machine was started since, a later
- * time. */
+ * takes as long, and the last record is made meanwhile. Else it was done when
+ * the last record was made: the clock of records, which counts since the
+ * machine started, says when or, after a restart, a later time. */
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source *src = order_source(ld->order, i);
