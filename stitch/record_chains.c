@@ -64,7 +64,7 @@ void record_unwind_find_jit(struct stitch *st, struct process *p,
 	if (!st->find_jit(st->find_arg, st->own->from, p->pid, hint, &j) ||
 	    j == p->jit.own)
 		return;
-	/* It belongs to an earlier program with this process id. */
+	/* Ignore the code of an earlier program with this process id. */
 	int64_t first = jit_first(j);
 	if (first != TIME_NONE && p->jit.since &&
 	    wrapping_difference((uint64_t)first, (uint64_t)shift) <
@@ -281,8 +281,8 @@ static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 	const struct regs *regs = &rec->sample.user_regs;
 	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
-	/* Nothing here reads a register value: other threads decode and unwind
-	 * them, and all three would have to fetch these bytes. */
+	/* Read no register value: the threads that decode and that unwind a
+	 * sample need these bytes in their caches, this one does not. */
 	in->machine = regs_machine(regs, info->arch);
 	if (!in->machine || !regs_pc(regs, info->arch, NULL))
 		return AHEAD_NEVER;
@@ -341,8 +341,8 @@ void record_chains_note_kernel(struct stitch *st, const struct region *r)
 		first->kernel_by = st->rec->source + 1u;
 }
 
-/* Returns the note for a list of the record: UNWIND_HIT if it is the half that
- * was hit and that its callchain lacks. */
+/* Returns the note for list `a` of the sample: UNWIND_HIT if it is the sampled
+ * address alone, because the callchain lacks this half (REC_F_HIT). */
 static struct raw_note stitch_hit_note(const struct stitch *st,
 				       const struct addrs *a)
 {
@@ -392,10 +392,9 @@ uint32_t record_chains_some_kernel_chain(struct stitch *st,
 	return resolve_kernel(st->resolve, &in, a);
 }
 
-/* Notes that the process ran code at addr that no mapping covers. Ignores a
- * process without any mappings or with some that were not listed, about which
- * nothing is known, what another process may have mapped for it, and addresses
- * that are never mapped: the upper half (vsyscall) and the first page. */
+/* Notes that the process ran code at addr that no mapping covers, unless its
+ * list of mappings is empty or incomplete, another process may have mapped the
+ * code for it, or addr is never mapped: vsyscall, or in the first page. */
 static void note_unmapped(struct stitch *st, const struct process *p,
 			  uint64_t addr)
 {
@@ -463,8 +462,8 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
 	const struct space *shared[SHARED_SPACES_MAX];
-	/* Other code, which mremap() moves unseen, goes where nothing is
-	 * mapped. */
+	/* Code that mremap() has moved, which makes no record, is where nothing
+	 * else was mapped. */
 	struct resolve_in in = {
 		.space = &p->space,
 		.shared = shared,

@@ -94,11 +94,10 @@ static uint32_t start_next_life(struct tasks *ts, uint32_t slot)
 	return slot;
 }
 
-/* Returns the slot of the incarnation that made this record, which only a
- * living thread can make, at time t. If slot's EXIT was seen before, starts a
- * new incarnation, and copies the ended one to *gone with used set. A late
- * record belongs to the earlier incarnation. Tid 0 and negative tids stand for
- * several threads. */
+/* Returns the slot of the incarnation that made a record at time t, of a kind
+ * that only living threads make: if the EXIT of `slot` came before, starts a
+ * new incarnation, and copies the ended one to *gone. A late record belongs to
+ * the earlier one. Tid 0 and negative tids stand for several threads. */
 static uint32_t incarnations_of_record(struct tasks *ts,
 				       const struct record *rec, int64_t t,
 				       uint32_t slot, struct thread *gone)

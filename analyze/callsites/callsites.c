@@ -296,8 +296,8 @@ static int callsites_store_section(struct pass *p, struct place *pl,
 	return rc;
 }
 
-/* Returns whether naming found no file, or only one in which the addresses that
- * ran are not. */
+/* Returns whether naming found no file for an image, or only one that does not
+ * contain the addresses that ran. */
 static bool callsites_has_none(const struct pass *p, uint32_t image)
 {
 	enum image_status s = p->code->image[image].status;
@@ -399,7 +399,7 @@ static void callsites_count_proved(struct pass *p)
 	}
 }
 
-/* Nothing is judged by a file that did not run. */
+/* Drops the results of files that are not those that ran. */
 static int callsites_drop_others(struct pass *p, struct err *err)
 {
 	bool any = false;
@@ -527,8 +527,8 @@ static bool callsites_may_be_tabled(const struct pass *p, uint32_t frame)
 	return p->spot[frame].sframe && callsites_place_of(p, frame)->tabled;
 }
 
-/* Notes in *s what the step from frame n to the next one shows: a missing
- * caller, or one that cannot be. */
+/* Notes in *s what the step from frame n to the next one shows: that a caller
+ * is missing, or that the next frame cannot be the caller. */
 static void callsites_add_hole(struct pass *p, struct sums *s,
 			       const struct stack *n)
 {
@@ -542,11 +542,10 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	/* see callsites_begin_sums() */
 	if (callsites_no_code(p, next->frame) && callsites_begins(at))
 		return;
-	/* Further out than where a thread begins, there are other such
-	 * functions at most: the frame pointer of a function without a frame is
-	 * what its creator left. Where it is not known whether the outermost
-	 * function is one, that is the verdict. Nothing can be further out than
-	 * an address from which nothing was called. */
+	/* If a thread begins in `at`, its callers can only be functions of that
+	 * kind, through the frame pointer that the thread's creator has left.
+	 * If this is not known of the outermost one, that is the verdict.
+	 * Nothing was called from the address of a CALLSITE_START. */
 	s->never |= at->site.kind == CALLSITE_START;
 	s->never |= callsites_begins(at) && !callsites_begins(out) &&
 		    (next->parent || out->start != START_UNKNOWN);

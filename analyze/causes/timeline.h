@@ -1,12 +1,12 @@
 /* timeline.h - which thread was on which CPU when, and which woke which, as far
  * as the scheduler's records show.
  *
- * Order of calls: timeline_new(), timeline_rule(), timeline_lose() for each
- * loss in the order of its CPU's ring, timeline_rename() for each exec,
- * timeline_add() for each record in time order (that of the ring within a CPU),
- * timeline_seal(), timeline_settle() if more is known about softirqs; then the
- * functions that read it. It has no SQL and no names: proof.h derives states
- * from it, chain.h chains.
+ * Order of calls: timeline_new(), timeline_lose() for each loss in the order of
+ * its CPU's ring, timeline_rename() for each exec, timeline_add() for each
+ * record in time order (that of the ring within a CPU), timeline_seal(),
+ * timeline_settle() if more is known about softirqs; then the functions that
+ * read it. It has no SQL and no names: proof.h derives states from it, chain.h
+ * chains.
  *
  * A *stay* is a time of a thread on a CPU between two records of that CPU's
  * ring with no loss in between. A start or end is exact if a switch was

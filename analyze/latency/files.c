@@ -27,8 +27,8 @@
 #define FCNTL_SETFD 2
 #define FCNTL_DUPFD_CLOEXEC 1030
 
-/* What calls do to descriptors. Other calls that make one take a free number,
- * whose name is then unknown. */
+/* What calls do to descriptors. Other calls that make one use a free number,
+ * whose file is then unknown. */
 enum files_does {
 	FILES_NOTHING,
 	FILES_OPEN, /* opens a file, whose name it has */
@@ -81,7 +81,7 @@ struct files_process {
 	int64_t pid, parent, start; /* parent: a pid */
 };
 
-/* At `time` a descriptor of a process becomes another one, or all do. */
+/* At `time` a descriptor (fd ALL: each) may be closed, or gets a file. */
 struct files_change {
 	int64_t pid, fd, time;
 	size_t nth;
@@ -130,7 +130,7 @@ struct files {
 	struct files_reading *reading;
 	size_t n_reading, cap_reading;
 	struct loss_rows *losses;
-	int64_t *begun; /* by loss: the first begin of it and those after it */
+	int64_t *begun; /* by loss: when it or a later one begins first */
 	bool whole; /* all threads, and all calls that close, were recorded */
 	int64_t process_asked; /* pid that was to be recorded; -1: not known */
 };

@@ -95,7 +95,7 @@ static const struct sql_list *sql_list_of(struct path_sql *s, uint32_t thread)
 		return of;
 	of->made = true;
 	n = proofs_pieces(s->r.proofs, thread);
-	/* Empty pieces leave edges that ended no wait. */
+	/* the edges of pieces that were empty ended no wait */
 	mem_reach(s->edge, s->n_edge, s->cap_edge, proofs_edges(p));
 	for (size_t k = 0; k < n; k++) {
 		const struct proof_piece pc = proofs_piece(p, thread, k);
@@ -232,9 +232,9 @@ static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 	return VIRTUAL_END;
 }
 
-/* Moves *row to the first requested row, in tables that list all rows under
- * thread 0, in an order of their own, and those of a thread under its number +
- * 1. Returns false if the requested thread does not exist. */
+/* Moves *row to the first requested row, in a table whose row numbers have
+ * thread 0 for all rows in an order of their own, and thread + 1 for those of
+ * one thread. Returns false if the requested thread does not exist. */
 static bool sql_thread_row(const struct path_sql *s,
 			   const struct virtual_ask *ask, size_t *row)
 {

@@ -64,8 +64,8 @@ struct shown_names *labels_names(struct labels *l);
 void labels_shorten(struct labels *l, const struct name_opts *o);
 /* Returns the name for people. */
 const char *label_shown(const struct label *l);
-/* Compares by name, not by what is shown of it, then kind, image and offset; 0
- * only for equal ids. */
+/* Compares by name, then by all other members but `was` and `shown`; 0 only for
+ * equal ids. */
 int label_compare(const struct label *a, const struct label *b);
 /* How code that no file has, "[anon]", gets a name. */
 #define LABEL_GENERATED_ADVICE                                                 \

@@ -232,7 +232,7 @@ static size_t sums_above(const struct sums *s, const uint32_t *label, size_t at)
 {
 	size_t n = at;
 
-	/* a program after an exec did not call what was before it */
+	/* the program after an exec did not call the code before it */
 	while (n > 0 && labels_get(s->labels, label[at])->kind != LABEL_EXEC &&
 	       labels_get(s->labels, label[n - 1])->kind == LABEL_EXEC)
 		n--;

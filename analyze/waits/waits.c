@@ -423,9 +423,9 @@ static int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 	return p->rows ? 0 : -1;
 }
 
-/* Places a measured wait in time (time 0: a sum), and finds whether others
- * report it. The waits of a sum began at any time of its capture, which was
- * recording when the first of the single waits began. Sums come after these. */
+/* Places a measured wait in time (time 0: a sum), and finds whether another
+ * capture reports it. The waits of a sum began at any time of its capture,
+ * which contains all single waits: these come before the sums. */
 static void waits_place(struct waits_part *p, struct waits_measured *w,
 			int64_t time)
 {
@@ -622,8 +622,8 @@ enum waits_ends {
 	WAITS_ON,    /* on it at both */
 };
 
-/* Adds what is known about a thread in a time: that it certainly ran, or may
- * have, which is between the first and the last loss if there is one. */
+/* Adds when, in a time, a thread certainly ran, and when it may have run: if
+ * there are losses, between the first and the last one. */
 static void waits_give_maybe(struct waits *w, int64_t tid, int32_t cpu,
 			     int64_t from, int64_t to, enum waits_ends ends)
 {
@@ -798,10 +798,9 @@ static void waits_leave_unseen(struct waits *w, const struct waits_seat *s,
 			 exit <= to ? WAITS_ON : WAITS_CAME);
 }
 
-/* Adds what a seat does not show about the thread of a switch: it is still on
- * the seat of another CPU, because its switch out there is lost; or it leaves
- * without a recorded switch in, because it ran when the capture began, or that
- * is lost. */
+/* Adds what a seat does not show about the thread of a switch: that it is still
+ * on the seat of another CPU, as its switch out is lost; or that it ran before
+ * it leaves, as its switch in is lost or precedes the capture. */
 static void waits_begin_unseen(struct waits *w, const struct causes_switch *e,
 			       const struct waits_seat *at)
 {
@@ -1012,8 +1011,8 @@ static void waits_close_part(struct waits *w)
 	*n = (struct waits_now){ 0 };
 }
 
-/* Takes a wait that the kernel has measured. If a capture of switches reports
- * it too, it counts there. */
+/* Takes a wait that the kernel has measured; it is no item if a capture of
+ * switches reports it, too. */
 static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 			       struct err *err)
 {
@@ -1065,8 +1064,8 @@ static void waits_end_part(struct waits *w)
 		waits_end_seat(w, i);
 	if (!n->wakes)
 		return;
-	/* Finds who ended the waits that are kept: thread by thread, so that
-	 * the pieces of one thread are in memory at a time. */
+	/* Finds who ended the waits that are kept, thread by thread, so that
+	 * only one thread's pieces are in memory at a time. */
 	const struct timeline *t = n->causes->t;
 	struct proofs *p = proofs_new(t);
 

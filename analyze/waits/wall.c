@@ -1,4 +1,4 @@
-/* wall.c - adds times as events of stacks. */
+/* wall.c - adds waits and intervals to stacks as samples of an event. */
 #include "analyze/waits/wall.h"
 
 #include "analyze/samples/events.h"

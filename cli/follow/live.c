@@ -375,7 +375,7 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 
 	if (!t->here && live_begin_trace(c, t, err))
 		return -1;
-	/* ctf_stream_goes_on() reads this name */
+	/* ctf_stream_find_first_losses() reads this name */
 	char *name OWNED =
 		s->goes_on ? mem_printf("stream-%" PRIu64 ".after-%" PRIu64, id,
 					s->after)

@@ -57,10 +57,10 @@ struct page_source {
 	uint32_t *insn; /* by frame: 1 + number of the instruction; 0: none */
 	size_t n_insn, cap_insn;
 	struct blob spots;
-	/* files with lines in the page, and by number which lines these are */
+	/* a file with lines in the page */
 	struct page_file {
 		const struct source_file *f;
-		bool *wanted;
+		bool *wanted; /* by number of a line: it is in the page */
 	} * file;
 	size_t n_file, cap_file;
 };
@@ -187,8 +187,8 @@ static void page_source_want(struct page_file *f, uint32_t a, uint32_t b)
 		f->wanted[line] = true;
 }
 
-/* Marks the lines of a function with AROUND lines before and after, and those
- * between its own lines, but not between lines inlined from elsewhere. */
+/* Marks the lines of a function with AROUND lines before and after each, and
+ * the lines between them that annotate shows (annot_lines_go()). */
 static void page_source_mark(struct page_source *p, const struct annot *a)
 {
 	struct annot_lines l = { .shown = NULL };

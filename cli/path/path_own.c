@@ -207,8 +207,8 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 	return intern_add(&r->details, text) + 1;
 }
 
-/* Takes the time that another thread had the CPU for which p was ready out of
- * p, and returns it. own: the process of "its own threads"; -1: none. */
+/* Moves the time in which another thread had the CPU of s from *p to the
+ * result. own: the process of "its own threads"; -1: none. */
 static struct path_sum own_take_behind(struct path_run *r,
 				       const struct chain_segment *s,
 				       int64_t own, struct path_sum *p)

@@ -72,7 +72,7 @@ static const char *report_missing_name(const struct report_rows *r,
 		       : NULL;
 }
 
-/* Adds up weights in *w, for report_wrong_release(). */
+/* Fills *w, which report_wrong_release() frees. */
 static void report_count_wrong(const struct report *rp, struct report_wrong *w)
 {
 	*w = (struct report_wrong){ .rows = rp->rows, .own = !rp->rows };

@@ -76,7 +76,7 @@ struct script_calls {
 	char text[CALLS_TEXT], clean[CALLS_TEXT * 4];
 };
 
-/* Fills type[]. Returns 1 if there are such records, 0, or -1 and *err. */
+/* Fills type[]. Returns 1 if any type has a text, 0, or -1 and *err. */
 static int calls_read_types(struct script_calls *c, struct store *db,
 			    struct err *err)
 {
@@ -224,8 +224,8 @@ static void script_calls_free(struct script_calls *c)
 }
 
 /* Finds the calls whose exit follows their entry on a CPU. ps is borrowed.
- * Stores NULL if the database has no records of these tracers. Returns 0, or -1
- * and *err. */
+ * Stores NULL if the database has no records of ftrace's tracers. Returns 0, or
+ * -1 and *err. */
 static int script_calls_load(struct store *db, struct payloads *ps,
 			     struct script_calls **out, struct err *err)
 {
@@ -294,9 +294,9 @@ static void calls_put_args(struct text_out *o, const struct calls_type *t,
 	text_out_add(o, ")");
 }
 
-/* Stores the text of a record, valid until the next call. Returns 1; 0: it is
- * not of these tracers, or is a text already; 2: the line of its entry has all
- * of it; -1 and *err. */
+/* Stores the text of a record, valid until the next call. Returns 1; 0: the
+ * record is not of ftrace's tracers, or is a text already; 2: the line of the
+ * call's entry has all of it; -1 and *err. */
 static int script_calls_text(struct script_calls *c, const struct event_row *e,
 			     const char **text, size_t *len, struct err *err)
 {

@@ -383,8 +383,8 @@ const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
  * contain the packets that were in it both times. Each packet is read once.
  *
  * No other packet of its stream has the same number, times and size.
- * ctf_files_add() notes all packets; if the files of some stream overlap,
- * ctf_copies_sort() keeps the list, else drops it. */
+ * ctf_files_add() notes all packets; ctf_streams_make() drops the list unless
+ * the files of some stream overlap. */
 
 /* This many take 32 MiB. Packets beyond that are read as often as overlapping
  * files contain them. */

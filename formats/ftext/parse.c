@@ -180,7 +180,7 @@ static bool line_take_comm(struct scan head, size_t width, struct line *out)
 	return head.n > 0 || full; /* prctl() accepts an empty name too */
 }
 
-/* "comm-pid (tgid) [cpu] flags time: text" */
+/* ---- "comm-pid (tgid) [cpu] flags time: text" */
 
 /* Takes the task before "[cpu]". */
 static bool line_take_task(struct scan s, struct line *out)
@@ -232,7 +232,6 @@ static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 }
 
 /* Parses "comm-pid cpuflags time us: text"; dash: the offset of its '-'. */
-
 static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 {
 	struct scan right = scan_tail(s, dash + 1);

@@ -1,4 +1,4 @@
-/* file.c - reads what precedes the pages of a trace.dat.
+/* file.c - reads what precedes the pages of a trace.dat, and dumps captures.
  *
  * Version 6 is one sequence. Version 7 has sections anywhere in the file, named
  * by options; the options are in sections that form a chain. trace-cmd writes

@@ -1,5 +1,5 @@
-/* open.c - opens and closes ftrace's binary captures, and defines ft_ops, their
- * row in the table of formats. */
+/* open.c - opens and closes ftrace's binary captures, and defines ftrace_ops,
+ * their row in the table of formats. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>

@@ -179,6 +179,8 @@ static int perf_feature_cpus(struct perf *p, struct bytes *b, struct err *err)
 		       ?: bytes_i32(b, &p->src.info.cpus_online, err);
 }
 
+/* Takes the command line. Its second word is "inject", or a path since 7.2, if
+ * perf inject wrote the file. */
 static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 				struct err *err)
 {

@@ -271,7 +271,7 @@ static int page_file_begin(struct page_file *pf)
 	uint64_t all = (uint64_t)st.st_size;
 	uint64_t end = all - (all < pf->began ? all : pf->began) + GAP;
 
-	/* none of the pages that are there may be one of ours */
+	/* GAP includes the first pages; no page that is there may be ours */
 	pf->gap = (uint32_t)((end < all ? all : end) / pf->page_size);
 	page_file_set_next(pf, pf->gap + 1);
 	int rc = sqlite3_file_control(pf->conn, "main",
@@ -290,8 +290,8 @@ static int page_file_begin(struct page_file *pf)
 	return SQLITE_OK;
 }
 
-/* Writes the pages in buf. No two of them are on different sides of the page
- * that is left out, except that it may follow one. */
+/* Writes the pages in buf, as runs of consecutive numbers: there is a gap where
+ * SQLite's locks are. */
 static int page_file_flush(struct page_file *pf)
 {
 	uint32_t first = (uint32_t)pf->n_at;

@@ -156,8 +156,8 @@ out:
 	return rc;
 }
 
-/* Fills *u, for unnamed_release(). how: see store_unnamed(). Returns 0, or -1
- * and *err. */
+/* Fills *u, which naming_end_walk() frees. how: see store_unnamed(). Returns 0,
+ * or -1 and *err. */
 static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 			struct err *err)
 {
@@ -197,7 +197,7 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 		size_t n = 0;
 		size_t k = 0;
 
-		/* as unnamed_find_returns(), of stacks in memory */
+		/* as unnamed_read(), of stacks in memory */
 		sc.n_frame = (size_t)fr->n_frame + 1;
 		sc.callees = mem_new(sc.n_frame, sizeof(*sc.callees));
 		for (uint32_t i = 1; i <= fr->n_stack; i++) {
@@ -320,7 +320,6 @@ static void naming_end_walk(struct naming *nm)
 {
 	sqlite3_finalize(nm->update);
 	nm->update = NULL;
-	/* Fill *u, for unnamed_release(). how: see store_unnamed(). */
 	free_all(nm->todo.code, nm->todo.todo, nm->todo.image);
 	mapped_parts_release(&nm->todo.parts);
 	memset(&nm->todo, 0, sizeof(nm->todo));

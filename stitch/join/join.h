@@ -86,9 +86,9 @@ void join_end(struct join *jn);
  *
  * Call order: pending_requests_new() for a sample; pending_requests_chain() for
  * each chain and pending_requests_decided() for each verdict, in any order; the
- * later of the two outputs the fact. pending_requests_end() after the last
- * verdict. The work for a sample is O(1), however many are held. Pointers are
- * valid until the next pending_requests_new(). */
+ * later of the two outputs the fact. join_end() outputs what perf still holds.
+ * The work for a sample is O(1), however many are held. Pointers are valid
+ * until the next pending_requests_new(). */
 
 struct fact_queue;
 struct join_chain;

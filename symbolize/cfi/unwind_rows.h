@@ -78,7 +78,7 @@ struct unwind_rule {
 struct unwind_row {
 	uint32_t pc;	  /* relative to the table's base */
 	int32_t cfa : 24; /* bytes */
-	uint32_t how : 8; /* row_kind | row_flags */
+	uint32_t how : 8; /* row_kind | row_flag */
 	int16_t fp, ra;
 };
 

@@ -276,8 +276,8 @@ static char *scopes_make(struct dwarf_scopes *s, Dwarf_Die *die)
 /* Returns the name of a function with its scopes, "main::lambda#2::
  * operator()". Returns NULL if it has a linkage name, is of another language or
  * has no scope with a name, or if the search in a hostile file takes too long.
- * Valid until dwarf_scopes_release(). Lambdas are numbered by line and column
- * within a function. */
+ * Valid until dwarf_look_unit() returns. Lambdas are numbered by line and
+ * column within a function. */
 static const char *dwarf_scopes_name(struct dwarf_scopes *s,
 				     Dwarf_Die *function)
 {

@@ -58,8 +58,8 @@ struct kernel_code {
 	size_t n_code, cap_code;
 	struct kernel_patch *patch; /* by address */
 	size_t n_patch, cap_patch;
-	uint64_t text,
-		end; /* address of offset 0, and the end of the last section */
+	/* address of offset 0, and the end of the last section */
+	uint64_t text, end;
 	/* The code is the memory of that boot, with its addresses: it is as it
 	 * ran where no patch is listed. */
 	bool live;
@@ -140,8 +140,8 @@ static uint64_t kernel_list_at(const struct kernel_list *l, uint64_t off)
 	return l->addr + off + (uint64_t)(int64_t)(int32_t)v;
 }
 
-/* Takes a list of calls that may be replaced by calls that end after that many
- * bytes. */
+/* Takes a list of calls that the kernel may replace. size: bytes of an entry;
+ * ends: as in struct kernel_patch. */
 static void kernel_code_take_calls(struct kernel_code *k, const char *name,
 				   size_t size, uint32_t ends)
 {
@@ -213,9 +213,8 @@ static void kernel_code_take_alts(struct kernel_code *k)
 	free(l.buf);
 }
 
-/* Finds the list in the memory of an arm64 kernel, which does not have its
- * address: it is the longest run of such entries, of which Debian's kernels
- * have 28,000 (7.2). */
+/* Finds .altinstructions in the memory of an arm64 kernel, where nothing has
+ * its address: the longest run of such entries. Debian's 7.2 has 28,000. */
 static void kernel_code_find_alts(struct kernel_code *k)
 {
 	const struct kernel_alt_form form = { EM_AARCH64, 12, 10, 11 };
@@ -224,7 +223,7 @@ static void kernel_code_find_alts(struct kernel_code *k)
 				 .addr = s->vaddr };
 	struct kernel_patch p;
 	uint64_t first = 0, most = 0;
-	/* by form: end of the runs that were searched */
+	/* by off / 4 % 3: the end of the last run that begins there */
 	uint64_t done[3] = { 0 };
 
 	bytes_init(&l.b, l.buf, elf_read(k->ef, s->off, l.buf, s->filesz), "",
@@ -387,7 +386,7 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 	}
 	if (!ef)
 		ef = kernel_code_open_core(sy, img, &tables, &size);
-	/* last, as it takes up to a second to decompress it */
+	/* last, as a compressed kernel takes up to a second */
 	if (!ef && img->kind == IMAGE_KERNEL && img->id_len) {
 		ef = kernel_module_open(sy, img, &other);
 		size = UINT64_MAX;
@@ -602,8 +601,8 @@ static size_t kernel_code_may_set(uint16_t machine, const unsigned char *code,
 	return 0;
 }
 
-/* Returns whether this code may contain a conditional jump, which could skip a
- * later instruction: jcc; b.cond, cbz, cbnz, tbz, tbnz. */
+/* Returns whether this code may contain a jump, which could skip a later
+ * instruction: jcc, jmp; b.cond, cbz, cbnz, tbz, tbnz. */
 static bool kernel_code_may_jump(uint16_t machine, const unsigned char *code,
 				 size_t n)
 {

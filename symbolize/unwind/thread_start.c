@@ -439,6 +439,7 @@ const struct frame_share *thread_start_share(struct callsite_file *f,
 
 /* ---- one frame */
 
+/* Returns whether a result is passed on after its call: main()'s to exit(). */
 static bool thread_start_hands_on(const struct callsite_file *f, uint64_t vaddr)
 {
 	unsigned char code[FRAME_CODE_HANDS_ON];
@@ -569,7 +570,7 @@ static enum thread_start thread_start_soon(struct callsite_file *f,
 	return thread_start_find(f, t, *start, vaddr + 1, site);
 }
 
-/* Returns what it shows after reading the whole file. */
+/* Does the same as thread_start_soon(), and reads the whole file if needed. */
 static enum thread_start thread_start_seek(struct callsite_file *f,
 					   uint64_t vaddr,
 					   const struct callsite *site,

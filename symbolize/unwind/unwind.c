@@ -47,7 +47,7 @@ struct unwind_code {
 	bool proved; /* unwind_images_is_proved() */
 };
 
-/* The same, valid as long as mappings do not change. */
+/* The code at an address, valid as long as mappings do not change. */
 struct unwind_known_code {
 	uint64_t pc, epoch; /* epoch 0: empty */
 	uint16_t machine;
@@ -189,7 +189,7 @@ static bool unwind_at_clone(const struct unwind_code *c,
 	return false;
 }
 
-/* Follows the rest of the function from the place of *w. */
+/* Does frame_code_ends() for the rest of the function, from the place of *w. */
 static enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 					    const struct stack_walk *w,
 					    int64_t *cfa, int64_t *fp)
@@ -334,8 +334,9 @@ static int unwind_bare_step(struct table_unwinder *u,
 		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
 		return -1;
 	}
-	/* glibc's table of __start_context begins there, after the address */
-	/* the kernel clears all registers, and this code does not use FP */
+	/* Code at a program's entry does not use FP, which exec has cleared.
+	 * glibc's table of __start_context begins at the return address, which
+	 * is after from.vaddr. */
 	if ((unwind_is_file(&from) && from.m->entry &&
 	     from.vaddr >= from.m->entry &&
 	     from.vaddr - from.m->entry < UNWIND_ENTRY_MAX &&

@@ -156,7 +156,8 @@ static const struct image *pd_places_image(const struct pd_places *p,
 	return &p->code->image[id < p->code->n_image ? id : 0].img;
 }
 
-/* Adds the symbol of a frame if the file must have it. */
+/* Adds the symbol of a frame in kernel code without a build-id. addr 0: none
+ * was recorded, so one is made up. */
 static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 			      uint64_t addr)
 {

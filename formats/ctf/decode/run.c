@@ -11,9 +11,6 @@
 /* ---- reads trees and makes text: numbers as such, lists and structures as
  * JSON, which SQL can parse */
 
-/* Reads the classes without members: numbers, with their effects on slots,
- * clocks and roles, and the bytes of strings. */
-
 /* How many elements without size a list may have in a packet without size. */
 #define NOTHING_MAX 256
 
@@ -890,6 +887,8 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 	return 0;
 }
 
+/* Reads a callchain of perf, in which marks begin the kernel and the user part.
+ * The entry that ctf_run_addresses() takes off as LTTng's is such a mark. */
 static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_op *op)
 {
 	struct ctf_addrs *to = &st->kern;
