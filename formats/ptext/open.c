@@ -759,10 +759,10 @@ static size_t ptext_set_places(struct ptext *p, size_t n)
 	return kern;
 }
 
-/* Returns the number of the stack of a sample, whose `lines` follow its head.
- * Most samples of a text share lines, and with them the frames. n_stack: the
- * stack is valid only until the next call. h NULL: a sample without frames is
- * left to the next call. */
+/* Returns the number of the stack of a sample, whose `lines` follow its head;
+ * p->n_stack if the stack is valid only until the next call. Most samples of a
+ * text share lines, and with them the frames. h: as for ptext_take_address();
+ * NULL: a stack without frames stays empty. */
 static size_t ptext_stack_of(struct ptext *p, struct scan lines,
 			     struct ptext_head *h)
 {

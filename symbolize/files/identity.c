@@ -508,7 +508,7 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 		return replaced;
 	if (f->inode == INODE_SAME && !before &&
 	    (at != FOUND_PATH || sy->opts.same_machine)) {
-		/* Returns the verdict for the file with the recorded inode. */
+		/* the file has the recorded inode */
 		const int64_t earlier = sy->opts.recorded_before;
 		enum identity_since since = identity_since(sy, img, f);
 
