@@ -111,8 +111,8 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 		   payload_raws_find(raws->again, id, v)) {
 		return 0;
 	}
-	/* Reads it by a statement of its own, which takes 0.6 us with the lock
-	 * that SQLite has for raws->next. */
+	/* Read the payload by a statement of its own, which takes 0.6 us with
+	 * the lock that SQLite has for raws->next. */
 	const struct value key = { .kind = VALUE_INT, .num = id };
 	int ret;
 

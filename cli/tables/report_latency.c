@@ -189,7 +189,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 			mem_grow(r->length, r->cap, r->cap + 1);
 	}
 	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ w->ns, 1 };
-	/* Keeps it if it is one of the longest. */
+	/* keep the interval if it is one of the longest */
 	size_t place = l->n_worst;
 
 	if (place == l->o->worst) {

@@ -316,7 +316,7 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 
 	if (!left)
 		return rc;
-	/* Lists the rows that wait, in the order of their keys. To be freed. */
+	/* sort the rows that wait by their keys */
 	struct page_near *near = mem_new(t->near_rows, sizeof(*near));
 	struct packing_head head;
 	size_t at = 0;

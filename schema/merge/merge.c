@@ -640,10 +640,9 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 			       "database",
 			       p->in->path);
 	if (e->known >> MERGE_EVENT_PAYLOAD & 1) {
-		/* Copies payloads up to one with this id, and stores its new
-		 * id in *to. As events use new payloads in the order of
-		 * their ids, no more payloads are read than are needed so
-		 * far. */
+		/* Copy payloads up to the one with this id. As events use new
+		 * payloads in the order of their ids, no more payloads are
+		 * read than are needed so far. */
 		while (p->payload < e->v[MERGE_EVENT_PAYLOAD]) {
 			int ret = rows_next(p->payloads, err);
 

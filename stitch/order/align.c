@@ -141,8 +141,7 @@ static struct cluster fit_line(struct pairs *ps, struct clock_map *map)
 	c = unexplained_rest(ps, 0, ps->n, map);
 	map->offset = c.middle;
 	memset(&tilted, 0, sizeof(tilted));
-	/* Finds the slope between the first and the last third. Returns false
-	 * if there is none. */
+	/* find the slope between the first and the last third */
 	const struct clock_map none = { .offset = 0 };
 	size_t third = ps->n / 3;
 

@@ -89,9 +89,8 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
-	/* Loads the library once, until the program ends; the lock is for
-	 * threads that name images at the same time. Returns 0, or -1 and *err
-	 * (ERR_USAGE). */
+	/* Load the library once, until the program ends; the lock is for
+	 * threads that name images at the same time. */
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static const char *const files[] = {
 		"libcapstone.so." CAPSTONE_MAJOR(CS_API_MAJOR), NULL

@@ -303,7 +303,7 @@ void dwarf_units_need_all(struct dwarf_units *us)
 const struct dwarf_unit *dwarf_units_get(struct dwarf_units *us, size_t i)
 {
 	while (i >= us->n) {
-		/* Reads the next unit. Returns false if there is none. */
+		/* read the next unit */
 		struct dwarf_unit u = { .n = 0 };
 		struct dwarf_range r;
 		Dwarf_Addr base;
