@@ -135,7 +135,7 @@ static void print_lines(FILE *out, const struct help_line *lines, int column)
 static void print_formats(FILE *out)
 {
 	static const struct help_line tail[] = {
-		{ NULL, "Each of them may be compressed with gzip or zstd. "
+		{ NULL, "Each may be compressed with gzip, xz, bzip2 or zstd. "
 			"'-' reads standard input, as in 'perf record -o - "
 			"... | backstitch ingest -'." },
 		{ NULL, NULL }
