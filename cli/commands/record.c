@@ -43,10 +43,14 @@
 
 /* ---- record --cost: how a program runs and is recorded in each possible way.
  *
- * The time of a program is what the clock shows between its exec and its end:
- * without perf that of this process, else that of the records of both. So it is
- * without what perf does before and after. Turns are in the outer loop, so that
- * a machine that becomes slower meanwhile is so for all ways. */
+ * How long a program took is the time from its exec until its parent can learn
+ * that it has ended; with perf, the exec is that which was recorded. So what
+ * perf does before and after it is not in it. The record of its end is not
+ * used: do_exit() of Linux 6.18 writes it (perf_event_exit_task()) before it
+ * releases the program's memory and files, that of 6.1 afterwards. Locale and
+ * output are the same in all runs, as both change how long a program takes:
+ * sort needs half as long again in C.UTF-8 as in C. Turns are in the outer
+ * loop, so that a machine that becomes slower meanwhile is so for all ways. */
 
 /* The options of --cost. */
 struct cost_opts {
@@ -75,7 +79,13 @@ struct cost_way {
  * dumps. Returns 0, or -1 and *err. */
 static int cost_record(struct cost_way *w, int turn, struct err *err)
 {
-	char output[SAID] = "", *save;
+	static const char *const clock[] = { "-k", "CLOCK_MONOTONIC" };
+	const char **argv OWNED =
+		mem_new(w->plan.n_argv + ARRAY_SIZE(clock), sizeof(*argv));
+	FILE *output OWNED_FILE = tmpfile();
+	struct child_span perf;
+	char line[SAID];
+	int64_t end, from, to;
 	struct stat st;
 	struct store *db OWNED_STORE = NULL;
 	struct trust *t = NULL;
@@ -83,16 +93,27 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 	uint64_t lost = 0;
 	bool unknown;
 	int status = STATUS_OK;
-	int rc = truncate(w->want.out, 0);
+	int rc = output ? truncate(w->want.out, 0) : -1;
+	/* perf refuses a second -k; the program's words and NULL are last */
+	const size_t own = w->plan.n_argv - 1 - (size_t)w->want.n_program;
+	const size_t more =
+		any_where(own, i, !strcmp(w->plan.argv[i], clock[0]))
+			? 0
+			: ARRAY_SIZE(clock);
 
+	memcpy(argv, w->plan.argv, 2 * sizeof(*argv)); /* perf record */
+	memcpy(argv + 2, clock, more * sizeof(*argv));
+	memcpy(argv + 2 + more, w->plan.argv + 2,
+	       (w->plan.n_argv - 2) * sizeof(*argv));
 	if (!rc)
-		rc = child_ask(w->plan.argv, output, sizeof(output));
+		rc = child_time(argv, fileno(output), &perf, &end);
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	if (rc || stat(w->want.out, &st)) {
-		for (char *line = strtok_r(output, "\n", &save); line;
-		     line = strtok_r(NULL, "\n", &save))
-			say("%s\n", line);
+		if (output)
+			rewind(output);
+		while (output && fgets(line, sizeof(line), output))
+			say("%.*s\n", (int)strcspn(line, "\n"), line);
 		return err_set(
 			err, ERR_IO,
 			"perf or the program ended with status %d, which "
@@ -103,9 +124,14 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 		return 0;
 	db = database_open(&(struct open_ask){ 0 }, w->want.out, &status, err);
 	r = db ? rows_of(db, "path_program", err) : NULL;
-	if (rows_step(r))
-		w->ns[turn] = rows_int(r, PATH_PROGRAM_T1) -
-			      rows_int(r, PATH_PROGRAM_T0);
+	if (rows_step(r)) {
+		from = rows_int(r, PATH_PROGRAM_T0);
+		to = rows_int(r, PATH_PROGRAM_T1);
+		/* else perf has another clock, or nothing lists children */
+		if (from >= perf.from && to <= end)
+			to = end;
+		w->ns[turn] = to - from;
+	}
 	rc = r ? rows_end(r, err) : -1;
 	if (!rc && w->ns[turn] <= 0)
 		rc = err_set(err, ERR_FORMAT,
@@ -350,8 +376,10 @@ static int cost_measure(const struct plan_wants *want,
 			rc = cost_record(&way[i - 1], turn, err);
 			continue;
 		}
-		int status = child_time(argv, &bare[turn]);
+		struct child_span t;
+		int status = child_time(argv, -1, &t, NULL);
 
+		bare[turn] = t.to - t.from;
 		if (status)
 			rc = err_set(err, ERR_IO,
 				     "'%s' ended with status %d, which --cost "
@@ -606,18 +634,15 @@ static bool record_perf_may_end(void)
  * perf's command line. True without CONFIG_PROC_CHILDREN. */
 static bool record_program_runs(void)
 {
+	const pid_t pid[2] = { (pid_t)record_perf,
+			       child_of((pid_t)record_perf) };
 	char name[64], line[2][1024];
 	size_t n[2] = { 0, 0 };
-	long pid[2] = { record_perf, 0 };
 
-	snprintf(name, sizeof(name), "/proc/%ld/task/%ld/children", pid[0],
-		 pid[0]);
-	FILE *f OWNED_FILE = fopen(name, "re");
-
-	if (f && fscanf(f, "%ld", &pid[1]) != 1)
+	if (!pid[1])
 		return false;
-	for (int i = 0; pid[1] && i < 2; i++) {
-		snprintf(name, sizeof(name), "/proc/%ld/cmdline", pid[i]);
+	for (int i = 0; pid[1] > 0 && i < 2; i++) {
+		snprintf(name, sizeof(name), "/proc/%ld/cmdline", (long)pid[i]);
 		FILE *own OWNED_FILE = fopen(name, "re");
 
 		n[i] = own ? fread(line[i], 1, sizeof(line[i]), own) : 0;

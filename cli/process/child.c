@@ -4,15 +4,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "stitch/base/owned.h"
 
 static bool child_is_program(const char *path)
 {
@@ -93,7 +97,44 @@ static int64_t child_clock(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int child_time(const char *const *argv, int64_t *ns)
+pid_t child_of(pid_t pid)
+{
+	char name[64];
+	long child = 0;
+
+	snprintf(name, sizeof(name), "/proc/%ld/task/%ld/children", (long)pid,
+		 (long)pid);
+	FILE *f OWNED_FILE = fopen(name, "re");
+
+	if (!f)
+		return -1;
+	return fscanf(f, "%ld", &child) == 1 ? (pid_t)child : 0;
+}
+
+/* Waits for the end of the first child of a process, or for that of the process
+ * if it has none. Returns whether that was waited for. */
+static bool child_wait_below(pid_t pid)
+{
+	struct pollfd end[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	pid_t below = 0;
+	int rc = 0;
+
+	end[1].fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	while (end[1].fd >= 0 && !rc && !(below = child_of(pid)))
+		rc = poll(end + 1, 1, 1);
+	end[0].fd = below > 0 ? (int)syscall(SYS_pidfd_open, below, 0) : -1;
+	if (end[0].fd >= 0) {
+		while ((rc = poll(end, 1, -1)) < 0 && errno == EINTR)
+			;
+		close(end[0].fd);
+	}
+	if (end[1].fd >= 0)
+		close(end[1].fd);
+	return end[0].fd >= 0 && rc == 1;
+}
+
+int child_time(const char *const *argv, int err, struct child_span *self,
+	       int64_t *below)
 {
 	pid_t parent = getpid();
 	int fd[2], status;
@@ -106,16 +147,18 @@ int child_time(const char *const *argv, int64_t *ns)
 	if (!pid) {
 		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-		child_become(parent, argv[0], argv, null, null);
+		child_become(parent, argv[0], argv, null, err < 0 ? null : err);
 	}
 	close(fd[1]);
 	/* exec closes the other end */
 	while (pid > 0 && read(fd[0], &c, 1) < 0 && errno == EINTR)
 		;
-	*ns = child_clock();
+	self->from = child_clock();
 	close(fd[0]);
+	if (below)
+		*below = pid > 0 && child_wait_below(pid) ? child_clock() : 0;
 	status = child_wait(pid);
-	*ns = child_clock() - *ns;
+	self->to = child_clock();
 	return status;
 }
 

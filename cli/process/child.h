@@ -21,8 +21,17 @@ int child_wait(pid_t pid);
  * two descriptors, which are above 2 or where they are. Returns as child_wait()
  * does. */
 int child_run(const char *file, const char *const *argv, int out, int err);
-/* Runs argv without input and output, and stores how long it took from its exec
- * to its end. Returns as child_wait() does. */
-int child_time(const char *const *argv, int64_t *ns);
+/* Returns the first child of a process, 0 if it has none, -1 if that cannot be
+ * known: there is no such process, or no CONFIG_PROC_CHILDREN. */
+pid_t child_of(pid_t pid);
+/* From the exec of a process to its end, in ns of CLOCK_MONOTONIC. */
+struct child_span {
+	int64_t from, to;
+};
+/* Runs argv without input and output; its errors go to err, or nowhere if that
+ * is -1. Stores its time in *self, and in *below, unless that is NULL, when its
+ * first child ended; 0: not known. Returns as child_wait() does. */
+int child_time(const char *const *argv, int err, struct child_span *self,
+	       int64_t *below);
 /* Runs argv, and keeps the start of all that it prints, in English. */
 int child_ask(const char *const *argv, char *out, size_t size);
