@@ -256,7 +256,7 @@ static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
 struct limits_cpus {
 	uint32_t cpus; /* number of the text in the first line, if `lines` */
 	size_t lines, same; /* `same`: lines with the CPUs of the first one */
-	bool real_time;
+	int64_t real_time;  /* 1: FIFO or RR, 2: DEADLINE, in any line */
 };
 
 static void limits_add_cpus(const struct limits *l, size_t k, size_t b,
@@ -269,7 +269,7 @@ static void limits_add_cpus(const struct limits *l, size_t k, size_t b,
 	     k++) {
 		c->cpus = c->lines++ ? c->cpus : l->row[k].cpus;
 		c->same += l->row[k].cpus == c->cpus;
-		c->real_time |= l->row[k].real_time != 0;
+		raise_to(c->real_time, l->row[k].real_time);
 	}
 }
 
@@ -292,7 +292,7 @@ static void limits_tell_cpus(const struct limits *l,
 	const char *cpus =
 		intern_get(&l->text, c->lines ? c->cpus : first->cpus);
 
-	out->real_time = c->real_time && first->real_time;
+	out->real_time = c->real_time > 1 || (c->real_time && first->real_time);
 	if (!known || !strcmp(cpus, "-"))
 		return;
 	out->cpus = cpus;

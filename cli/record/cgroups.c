@@ -237,8 +237,13 @@ static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 		while (d && c->whole && (t = readdir(d))) {
 			long tid = strtol(t->d_name, NULL, 10);
 			int how = tid > 0 ? sched_getscheduler((pid_t)tid) : -1;
-			bool real = how >= 0 && (how & 3) &&
-				    (how & ~SCHED_RESET_ON_FORK) <= SCHED_RR;
+			int policy = how < 0 ? SCHED_OTHER
+					     : how & ~SCHED_RESET_ON_FORK;
+			/* 2: held by its own runtime, whatever the sysctl */
+			int real = policy == SCHED_DEADLINE
+					   ? 2
+					   : policy == SCHED_FIFO ||
+						     policy == SCHED_RR;
 			char *cpus OWNED = how >= 0 ? cgroups_cpus(tid) : NULL;
 
 			if (real || (cpus && strcmp(cpus, all) != 0))

@@ -180,6 +180,11 @@ tells one_that_is_not_run_may_be_throttled_as_such neighbour \
 sed 's/950000/-1/' fifo >unlimited
 tells it_has_none_if_nothing_holds_such_threads_back neighbour \
 	"neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt unlimited
+sed '/tid=201 /s/real_time=1/real_time=2/' unlimited >deadline
+tells but_one_with_a_deadline_has_a_runtime_of_its_own neighbour \
+	"neighbour is ready if real-time throttling did not hold it, may only run on CPU 1; CPU 1 is hog's" run.txt deadline
+tells premises_of_others_are_not_changed_by_that neighbour \
+	"neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt unlimited
 "$B" path --comm neighbour --worst 1 --json t.db | tr -d ' \n' |
 	grep -q '"limits":{"known":true,"cgroup":null,.*"cpus":"1","idle_cpu":null,"real_time":false}'
 ok json_has_the_cpus $?
@@ -233,6 +238,20 @@ then
 		! "$B" path --comm burner --worst 3 pinned.db | grep -q 'not run'
 	bad=$?
 	say two_that_are_bound_to_one_cpu_are_ready_for_that_one
+
+	# 4 ms of each 20, as the kernel takes it: SCHED_DEADLINE
+	cp burner late
+	set -- chrt --deadline --sched-runtime 4000000 --sched-deadline 20000000 --sched-period 20000000 0
+	if "$@" true 2>/dev/null
+	then
+		timeout 120 "$B" record --waits -o late.data -- timeout 1 "$@" ./late -c 'while :; do :; done' >out 2>err
+		"$B" path --comm late --worst 1 late.db 2>err >out
+		tr -s ' \n' ' ' <out | grep -q 'real-time throttling'
+		bad=$?
+		say one_that_used_up_its_runtime_is_not_said_to_be_ready
+	else
+		echo "skip: a thread with a deadline (the kernel allows none)"
+	fi
 else
 	echo "skip: threads that are bound to a CPU (needs root, perf, tracefs and two CPUs)"
 fi
