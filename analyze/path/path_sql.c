@@ -122,7 +122,9 @@ static void sql_number(struct path_sql *s)
 	int64_t waits = 0;
 	int64_t wakes = 0;
 
-	for (uint32_t i = 0; !s->numbered && i < s->r.t->n_thread; i++) {
+	if (s->numbered)
+		return;
+	for (uint32_t i = 0; i < s->r.t->n_thread; i++) {
 		const struct sql_list *of = sql_list_of(s, i);
 
 		s->of[i].waits = waits;
@@ -286,12 +288,12 @@ static int sql_load(void *arg, struct err *err)
 }
 
 /* A number for a column; NULL if it is not known. */
-struct sql_number {
+struct sql_known {
 	int64_t n;
 	bool known;
 };
 
-static void sql_int_if(struct value *v, const struct sql_number *number)
+static void sql_int_if(struct value *v, const struct sql_known *number)
 {
 	if (number->known)
 		virtual_int(v, number->n);
@@ -454,7 +456,7 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 	const struct proof_piece pc =
 		proofs_piece(s->r.proofs, thread, SQL_ITEM(row));
 	bool bounded = pc.from != TIMELINE_START && pc.to != TIMELINE_END;
-	const struct sql_number number[] = {
+	const struct sql_known number[] = {
 		[COMPUTED_STATE_INTERVAL_TID] = { timeline_tid(s->r.t, thread),
 						  true },
 		[COMPUTED_STATE_INTERVAL_T0] = { pc.from,
@@ -514,7 +516,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	uint32_t edge = sql_list_of(s, thread)->wake[SQL_ITEM(row)];
 	const struct proof_edge e = proofs_edge(s->r.proofs, edge);
 	int32_t waker = path_edge_waker(&e);
-	const struct sql_number number[] = {
+	const struct sql_known number[] = {
 		[COMPUTED_WAKE_TIME_NS] = { e.time, true },
 		[COMPUTED_WAKE_CPU] = { e.cpu, e.cpu >= 0 },
 		[COMPUTED_WAKE_T0] = { e.from, true },
@@ -661,7 +663,7 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 		*at = (struct sql_wait){ .row = row + 1,
 					 .w = sql_wait_at(s, row),
 					 .edge = TIMELINE_NONE };
-	const struct sql_number number[] = {
+	const struct sql_known number[] = {
 		[COMPUTED_WAIT_TID] = { timeline_tid(s->r.t, w->thread), true },
 		[COMPUTED_WAIT_T0] = { w->from, true },
 		[COMPUTED_WAIT_T1] = { w->to, true },

@@ -344,11 +344,11 @@ struct known_code *code_load(struct store *db, unsigned int parts,
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, SEVERAL_IMAGES_ID);
 
-		if (id > 0 && (uint64_t)id < l->c.n_image)
-			l->c.image[id].img.several = true;
-		if (id > 0 && (uint64_t)id < l->c.n_image)
-			l->c.image[id].img.reused =
-				rows_int(r, SEVERAL_IMAGES_REUSED) != 0;
+		if (id <= 0 || (uint64_t)id >= l->c.n_image)
+			continue;
+		l->c.image[id].img.several = true;
+		l->c.image[id].img.reused =
+			rows_int(r, SEVERAL_IMAGES_REUSED) != 0;
 	}
 	if (rows_end(r, err))
 		goto fail;

@@ -70,10 +70,11 @@ static int wall_add(struct store *db, const char *path,
 
 	while ((rc = waits_next(w, &item, err)) > 0) {
 		const struct offcpu_wait *o = &item.wait;
-		struct stacks_group g = wall_group(o, event);
 
 		if (o->end != OFFCPU_BACK)
 			continue;
+		struct stacks_group g = wall_group(o, event);
+
 		wall_add_instants(s, &g, o->from, o->to, o->cpu, tick);
 	}
 	waits_close(w, sums);
@@ -139,12 +140,13 @@ static void wall_take_interval(void *arg, const struct interval *i)
 	    (!b->iv->ask->kind &&
 	     b->iv->pair[i->pair].kind->again == PAIR_NEST))
 		return;
-	b->sums->unknown += i->verdict != INTERVAL_PROVED;
-	if (i->verdict != INTERVAL_PROVED)
+	if (i->verdict != INTERVAL_PROVED) {
+		b->sums->unknown++;
 		b->sums->loose = r.most == INT64_MAX
 					 ? UINT64_MAX
 					 : saturating_add(b->sums->loose,
 							  (uint64_t)r.most);
+	}
 	if (i->verdict == INTERVAL_PROVED || b->fn)
 		*mem_add(b->at, b->n, b->cap) = (struct wall_interval){
 			i->begin_event ?: i->end_event,

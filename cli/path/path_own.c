@@ -187,8 +187,6 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	json_end(j);
 }
 
-#define OWN_SHOWN 5
-
 uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 		   enum wait_cause *cause)
 {
@@ -360,7 +358,7 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 
 /* How long, and how often, the threads of a process freed memory. */
 struct own_memory {
-	const struct intervals *iv;
+	struct intervals *iv;
 	int64_t pid, from, to;
 	struct {
 		uint64_t ns, n;
@@ -387,14 +385,16 @@ void path_put_memory(const struct path_run *r, int64_t pid, int64_t from,
 	const struct intervals_ask ask = { .kind = "reclaim",
 					   .also = "compaction",
 					   .any = true };
-	struct own_memory m = { .pid = pid, .from = from, .to = to };
-	const char *before = "; its threads took ";
 	struct err err;
+	struct own_memory m = {
+		.iv = intervals_open(r->db, r->path, &ask, &err),
+		.pid = pid,
+		.from = from,
+		.to = to,
+	};
+	const char *before = "; its threads took ";
 
-	struct intervals *iv = intervals_open(r->db, r->path, &ask, &err);
-
-	m.iv = iv;
-	if (iv && !intervals_each(iv, own_take_memory, &m, &err))
+	if (m.iv && !intervals_each(m.iv, own_take_memory, &m, &err))
 		for (size_t k = 0; k < ARRAY_SIZE(m.of); k++) {
 			if (!m.of[k].n)
 				continue;
@@ -404,8 +404,10 @@ void path_put_memory(const struct path_run *r, int64_t pid, int64_t from,
 				HUMAN_NOUN(m.of[k].n, "time"));
 			before = ", ";
 		}
-	intervals_close(iv);
+	intervals_close(m.iv);
 }
+
+#define OWN_SHOWN 5
 
 void path_put_own(const struct path_run *r, struct path_sum *own, size_t n,
 		  uint64_t all, const char *in, FILE *out)

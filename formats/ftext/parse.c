@@ -319,7 +319,7 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 {
 	struct scan right = scan_tail(s, bracket + 1);
 	struct scan left = scan_head(s, bracket);
-	int32_t flags;
+	int32_t flags, *const number[] = { &flags, &out->cpu, &out->pid };
 
 	if (!line_take_verbose_time(&right, true, out) &&
 	    !line_take_verbose_time(&right, false, out))
@@ -327,15 +327,11 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	if (!line_is_hex(line_take_last_word(&left)) ||
 	    !line_is_hex(line_take_last_word(&left)))
 		return false;
-	scan_trim(&left);
-	if (!scan_back_i32(&left, &flags))
-		return false;
-	scan_trim(&left);
-	if (!scan_back_i32(&left, &out->cpu))
-		return false;
-	scan_trim(&left);
-	if (!scan_back_i32(&left, &out->pid))
-		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(number); i++) {
+		scan_trim(&left);
+		if (!scan_back_i32(&left, number[i]))
+			return false;
+	}
 	line_set_flag_bits((uint64_t)flags, out);
 	out->text = right;
 	out->kind = LINE_EVENT;

@@ -21,9 +21,8 @@ struct ft_dump_output {
 	struct err *err;
 };
 
-static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
-	__attribute__((format(__printf__, 2, 3)));
-static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
+__attribute__((format(__printf__, 2, 3))) static int
+ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
 {
 	char text[LINE];
 	va_list ap;
@@ -139,7 +138,7 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 				 "0x%" PRIx64 " section %s(%u) size=%" PRIu64
 				 "%s",
 				 off, ft_dump_id_name(s.id), s.id, s.size,
-				 s.flags & 1 ? " packed" : ""))
+				 s.flags & PACKED ? " packed" : ""))
 			return -1;
 		if (s.id == FT_OPTIONS &&
 		    !ft_section_read(ft, off, &id, &b, &owned, &why) &&

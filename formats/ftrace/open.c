@@ -126,8 +126,7 @@ static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
 
 		if (n > 0 && (size_t)n < sizeof(path) &&
 		    ft_dir_open_small(in, path)) {
-			bytes_init(b, in->data, in->len, path, 0, false);
-			b->path = in->path;
+			bytes_init(b, in->data, in->len, in->path, 0, false);
 			return true;
 		}
 	}
@@ -235,8 +234,10 @@ static bool ft_dir_has_pages(const char *path)
 
 	snprintf(raw, sizeof(raw), "%.*s%s", (int)(end - path), path,
 		 own ? "trace_pipe_raw" : "raw");
-	if (own || !stat(raw, &st))
-		return !stat(raw, &st);
+	bool there = !stat(raw, &st);
+
+	if (own || there)
+		return there;
 	/* "cpu3" belongs to "cpu3.stats" */
 	snprintf(raw, sizeof(raw), "%.*s", (int)(end - path - 1), path);
 	return !stat(raw, &st);
@@ -505,7 +506,6 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	struct ft_dir_state w = { .ft = ft, .err = err };
 
 	ft->src.info.dir = true;
-	ft->version = 0;
 	ft->page_size = ft->subbuf = 4096;
 	*mem_add(w.folder, w.n_folder, w.cap_folder) = mem_printf("%s", path);
 	ft_dir_take_texts(ft, path);

@@ -13,7 +13,7 @@
  * these. */
 #define HEAD 256
 /* A file has no frame pointers if at most one function in this many sets one:
- * those with alloca() or arrays of variable length do so in any build. */
+ * those with alloca or arrays of variable length do so in any build. */
 #define NONE_OF 10
 
 /* Counts a function by its first call: a walk from there needs the frame

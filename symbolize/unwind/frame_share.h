@@ -21,6 +21,6 @@ struct frame_share {
  * funcs: of the file; either may be NULL. O(1): reads 64 KiB at most. */
 void frame_share_count(const struct elf_file *ef, const struct cfi *c,
 		       const struct symtab *funcs, struct frame_share *out);
-/* Returns whether the share is so small that functions with alloca() or arrays
+/* Returns whether the share is so small that functions with alloca or arrays
  * of variable length explain it: the file "has no frame pointers". */
 bool frame_share_is_none(const struct frame_share *s);

@@ -160,15 +160,15 @@ static void kernel_code_take_calls(struct kernel_code *k, const char *name,
 	free(l.buf);
 }
 
-/* Forms of struct alt_instr: Linux 6.3, 6.1 and arm64, 5.10; s390 before and
- * since 6.11, where both lengths are one. */
+/* Forms of struct alt_instr: x86 since Linux 6.3 and before, arm64; s390 before
+ * and since 6.11, where both lengths are one. */
 static const struct kernel_alt_form {
 	uint16_t machine;
 	uint8_t size, len, by_len;
 } kernel_alt_forms[] = {
-	{ EM_X86_64, 14, 12, 13 }, { EM_X86_64, 12, 10, 11 },
-	{ EM_X86_64, 13, 10, 11 }, { EM_AARCH64, 12, 10, 11 },
-	{ EM_S390, 11, 10, 10 },   { EM_S390, 13, 12, 12 },
+	{ EM_X86_64, 14, 12, 13 },  { EM_X86_64, 12, 10, 11 },
+	{ EM_AARCH64, 12, 10, 11 }, { EM_S390, 11, 10, 10 },
+	{ EM_S390, 13, 12, 12 },
 };
 
 /* Reads the entry at an offset. Returns false if it is not about code. */

@@ -439,7 +439,8 @@ const struct frame_share *thread_start_share(struct callsite_file *f,
 
 /* ---- one frame */
 
-/* Returns whether a result is passed on after its call: main()'s to exit(). */
+/* Returns whether a result is passed on after its call: that of main() to exit.
+ */
 static bool thread_start_hands_on(const struct callsite_file *f, uint64_t vaddr)
 {
 	unsigned char code[FRAME_CODE_HANDS_ON];

@@ -171,13 +171,13 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	      (p->code->image[f->image].img.kind == IMAGE_KERNEL &&
 	       !p->code->image[f->image].img.id_len)))
 		return;
-	if (!addr)
+	if (!addr) {
 		p->n_key += table_find_or_add(&p->by_key, key, p->n_key) ==
 			    p->n_key;
-	if (!addr)
 		addr = made_up(p, frame);
-	if (!addr)
-		return;
+		if (!addr)
+			return;
+	}
 	p->named[f->image] = true;
 	uint64_t start = addr - f->symoff;
 	if (start > addr || len > SYMBOL_BYTES)

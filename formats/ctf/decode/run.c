@@ -881,24 +881,33 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 		if (i < CHAIN_MAX)
 			out->ip[i] = v;
 	}
-	/* LTTng ends a stack that it cut at its limit with this entry */
+	out->cut = false;
+	return 0;
+}
+
+/* Reads a stack of LTTng, which ends one that it cut at its limit with an entry
+ * of its own. */
+static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op,
+			 struct ctf_addrs *out)
+{
+	if (ctf_run_addresses(st, op, out))
+		return -1;
 	out->cut = out->n && out->ip[out->n - 1] == UINT64_MAX;
 	out->n -= out->cut;
 	return 0;
 }
 
 /* Reads a callchain of perf, in which marks begin the kernel and the user part.
- * The entry that ctf_run_addresses() takes off as LTTng's is such a mark. */
+ */
 static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_op *op)
 {
 	struct ctf_addrs *to = &st->kern;
 
 	if (ctf_run_addresses(st, op, &st->user))
 		return -1;
-	const size_t n = st->user.n + st->user.cut;
+	const size_t n = st->user.n;
 
 	mem_grow(st->kern.ip, st->kern.cap, n + 1);
-	st->user.cut = false;
 	st->kern.n = st->user.n = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ip = st->user.ip[i];
@@ -987,13 +996,13 @@ static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 	case CTF_OP_STACK:
 		switch ((enum ctf_use)op->want.use) {
 		case CTF_KSTACK:
-			return ctf_run_addresses(st, op, &st->kern);
+			return ctf_run_stack(st, op, &st->kern);
 		case CTF_NAMES:
 			return ctf_run_names(st, op->node);
 		case CTF_PERF_STACK:
 			return ctf_run_perf_stack(st, op);
 		default:
-			return ctf_run_addresses(st, op, &st->user);
+			return ctf_run_stack(st, op, &st->user);
 		}
 	default:
 		return 0;
