@@ -203,6 +203,17 @@ static enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 	return frame_code_ends(c->m->machine, code, n, cfa, fp);
 }
 
+/* Returns whether the code is at a program's entry: it has no table, and does
+ * not use FP, which exec has cleared. */
+static bool unwind_bare_is_entry(const struct unwind_code *c,
+				 const struct stack_walk *w)
+{
+	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	       c->vaddr - c->m->entry < UNWIND_ENTRY_MAX &&
+	       !unwind_images_row(c->m, c->m->entry) &&
+	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
+}
+
 /* Returns whether the thread ends after the call that contains the address. */
 static bool unwind_bare_exits(const struct unwind_code *c)
 {
@@ -214,6 +225,18 @@ static bool unwind_bare_exits(const struct unwind_code *c)
 	/* c->vaddr is in the call */
 	n = unwind_images_read_code(c->m, c->vaddr + 1, code, sizeof(code));
 	return frame_code_exits(c->m->machine, code, n);
+}
+
+/* Returns whether a caller is the outermost frame: the thread ends after its
+ * call, or the first function of a context returns to it. */
+static bool unwind_bare_is_last(const struct unwind_code *c,
+				const struct stack_walk *w)
+{
+	/* glibc's table of __start_context begins at the return address, which
+	 * is after c->vaddr */
+	return !w->top && (unwind_bare_exits(c) ||
+			   (unwind_is_file(c) && !w->exact &&
+			    missing_caller_starts(c->m, c->vaddr + 1)));
 }
 
 /* Returns whether Go's runtime has this function as one without a caller, and
@@ -334,17 +357,7 @@ static int unwind_bare_step(struct table_unwinder *u,
 		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
 		return -1;
 	}
-	/* Code at a program's entry does not use FP, which exec has cleared.
-	 * glibc's table of __start_context begins at the return address, which
-	 * is after from.vaddr. */
-	if ((unwind_is_file(&from) && from.m->entry &&
-	     from.vaddr >= from.m->entry &&
-	     from.vaddr - from.m->entry < UNWIND_ENTRY_MAX &&
-	     !unwind_images_row(from.m, from.m->entry) &&
-	     w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp]) ||
-	    (!w->top && (unwind_bare_exits(&from) ||
-			 (unwind_is_file(&from) && !w->exact &&
-			  missing_caller_starts(from.m, from.vaddr + 1))))) {
+	if (unwind_bare_is_entry(&from, w) || unwind_bare_is_last(&from, w)) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}
