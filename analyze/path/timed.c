@@ -183,7 +183,6 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 			    struct wait_causes *causes, struct labels *labels,
 			    const struct offcpu_wait *w)
 {
-	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	const struct wait_place p = wait_causes_place(causes, &w->at);
 	const char *shown = wait_causes_in(causes, &p);
 	const char *in = p.has_in ? label_shown(labels_get(labels, p.in)) : "";
@@ -204,8 +203,6 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 	/* a sum of waits does not tell their times, or their number */
 	if (w->from < d->from || w->from >= d->to || w->sum || w->from >= w->to)
 		return;
-	lower_to(run->from, w->from);
-	raise_to(run->to, w->to);
 	timings_add(&d->t, key,
 		    (struct timings_item){ .at = w->to,
 					   .least = w->end == OFFCPU_UNCERTAIN
@@ -220,15 +217,24 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 static int timed_read_waits(struct timed *d, struct store *db, const char *path,
 			    struct err *err)
 {
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	struct rows *q = rows_of(db, "capture_range", err);
 	struct labels *labels = labels_new();
 	const struct stacks_opts so = { .filter = &d->filter,
 					.names = d->ask.names,
 					.gaps = true,
 					.labels = labels,
 					.no_groups = true };
-	struct stacks *st = stacks_load(db, &so, err);
+	struct stacks *st = NULL;
 	int rc = -1;
 
+	/* also the time without waits */
+	if (rows_step(q)) {
+		run->from = rows_int(q, CAPTURE_RANGE_FIRST_NS);
+		run->to = rows_int(q, CAPTURE_RANGE_LAST_NS);
+	}
+	if (!rows_end(q, err))
+		st = stacks_load(db, &so, err);
 	if (st) {
 		labels_shorten(labels, &d->ask.names);
 		struct wait_causes *causes = wait_causes_new(st);

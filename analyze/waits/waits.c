@@ -842,11 +842,8 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	if (!w->ask.runs || (!e->has_out && !e->has_in) ||
 	    (!placed && !e->capture->records))
 		return;
-	if (placed) {
-		s = mem_at(w->now.seat, w->now.n_seat, w->now.cap_seat, e->cpu);
-	} else {
-		s = &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
-	}
+	s = placed ? mem_at(w->now.seat, w->now.n_seat, w->now.cap_seat, e->cpu)
+		   : &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
 	if (w->ask.maybe)
 		waits_begin_unseen(w, e, s);
 	th = s->taken ? waits_thread_of(w, s->tid) : NULL;

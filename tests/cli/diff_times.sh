@@ -318,6 +318,29 @@ first 'B spends more in ' --off-cpu s?.txt -- u?.txt && grep -q 'average +[45]' 
 ok "a_wait_that_takes_longer_is_named" $?
 first 'nothing is proved to take longer' --off-cpu s?.txt -- t?.txt
 ok "equal_waits_are_not" $?
+# as many waits, as long, but early in the recording or throughout
+for n in 1 2 3 4 5 6
+do
+	awk -v n=$n 'function at(t, cpu, who, tid, state, next_who, next_tid) {
+			printf "%.6f %20s [%03d] d..2. %.6f: sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120\n",
+				t, (tid ? who : "<idle>") "-" tid, cpu, t, who, tid, state, next_who, next_tid
+		}
+		BEGIN {
+			srand(n)
+			for (i = 0; i < 200; i++) {
+				at(t = 100 + n * .001 + i * (n % 2 ? .005 : .05), 0, "w", 11, "S", "swapper/0", 0)
+				at(t + .001 + rand() * .0002, 0, "swapper/0", 0, "R", "w", 11)
+				at(t = 100 + n * .001 + i * .05, 1, "v", 12, "S", "swapper/1", 0)
+				at(t + .02, 1, "swapper/1", 0, "R", "v", 12)
+			}
+		}' | sort -n | {
+		printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n'
+		cut -d' ' -f2-
+	} >when$n.txt
+done
+first 'nothing is proved to take longer' --off-cpu --comm w when[246].txt -- when[135].txt &&
+	"$B" diff --off-cpu --comm w --json when[246].txt -- when[135].txt 2>err | grep -q '"time_change":"",'
+ok "waits_are_divided_by_the_time_of_the_recording" $?
 # none of them is proved
 first 'nothing is proved to take longer' --latency off-cpu s?.txt -- u?.txt
 ok "what_may_be_several_is_no_change" $?
