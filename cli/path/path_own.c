@@ -213,8 +213,8 @@ static struct path_sum own_take_behind(struct path_run *r,
 {
 	struct path_sum out = *p;
 	struct occupant o;
+	const char *text;
 	int32_t tid;
-	char *text;
 
 	out.ns = 0;
 	if (s->cpu < 0 || !account_occupant(r->t, s->cpu, s->from, s->to, &o) ||
@@ -222,10 +222,9 @@ static struct path_sum own_take_behind(struct path_run *r,
 		return out;
 	tid = timeline_tid(r->t, o.thread);
 	text = own >= 0 && causes_pid(r->causes, tid) == own
-		       ? mem_strdup("its own threads")
-		       : mem_strdup(causes_comm(r->causes, tid));
+		       ? "its own threads"
+		       : causes_comm(r->causes, tid);
 	out.detail = intern_add(&r->details, text) + 1;
-	free(text);
 	out.ns = o.ns;
 	p->ns -= o.ns;
 	return out;

@@ -1,4 +1,5 @@
 /* path_print.c - the command path: chooses the answer by the options. */
+#include "analyze/causes/causes_types.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/path/path_run.h"
@@ -24,7 +25,7 @@ struct of {
 	const char *name;
 	struct of_call *call;
 	size_t n, cap;
-	uint64_t other; /* calls whose begin or end is not proved */
+	uint64_t other; /* calls without a proof, or a thread in the timeline */
 };
 
 /* Returns whether `time` is known and outside the time that was asked for. */
@@ -48,14 +49,15 @@ static void of_take(void *arg, const struct interval *i)
 		return;
 	if (of_is_outside(ask, i->begin) || of_is_outside(ask, i->end))
 		return;
+	uint32_t thread = timeline_thread(of->r->t, causes_id(t->tid));
+
 	if (i->verdict != INTERVAL_PROVED || i->begin == INTERVAL_NEVER ||
-	    i->begin >= i->end || t->tid <= 0 || t->tid > INT32_MAX) {
+	    i->begin >= i->end || thread == TIMELINE_NONE) {
 		of->other++;
 		return;
 	}
 	*mem_add(of->call, of->n, of->cap) =
-		(struct of_call){ timeline_thread(of->r->t, (int32_t)t->tid),
-				  i->begin, i->end,
+		(struct of_call){ thread, i->begin, i->end,
 				  interval_span(i->begin, i->end) };
 }
 
@@ -109,7 +111,8 @@ static void of_put_text(const struct of *of, struct path_sum *part, size_t n,
 		fprintf(out, ", %s not known",
 			HUMAN_PERCENT(r->sum.unknown, r->sum.asked));
 	if (of->other)
-		fprintf(out, "; left out, as begin or end is not proved: %s",
+		fprintf(out,
+			"; left out, as begin, end or thread is not proved: %s",
 			HUMAN_GROUPED(of->other));
 	putc('\n', out);
 	term_lines_end(&lines);
@@ -132,10 +135,7 @@ static void of_put_json(const struct of *of, const struct path_sum *part,
 	for (size_t i = 0; i < n; i++) {
 		json_object(&j, NULL);
 		json_text(&j, "state", chain_state_word(part[i].state));
-		json_int_or_null(&j, "tid",
-				 part[i].thread == TIMELINE_NONE
-					 ? 0
-					 : timeline_tid(r->t, part[i].thread),
+		json_int_or_null(&j, "tid", timeline_tid(r->t, part[i].thread),
 				 part[i].thread != TIMELINE_NONE);
 		json_text(&j, "comm",
 			  part[i].thread == TIMELINE_NONE
@@ -168,7 +168,7 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 				     !strcmp(pair_kinds[i].word, kind));
 	struct of of = { .r = r, .name = has ? colon + 1 : o->of };
 	struct path_sum *sum = NULL;
-	size_t n = 0, cap = 0, worst;
+	size_t n = 0, cap = 0, worst = o->worst ?: 1;
 	uint64_t all = 0;
 	int rc = of_load(&of, has ? kind : NULL, err);
 
@@ -188,8 +188,7 @@ static int path_of(struct path_run *r, const struct path_opts *o,
 	n = path_add_details(sum, n);
 	const struct path_tally calls = r->sum;
 
-	worst = o->worst ? o->worst : 1;
-	worst = worst < of.n ? worst : of.n;
+	lower_to(worst, of.n);
 	if (!rc && o->json)
 		of_put_json(&of, sum, n, all, worst);
 	else if (!rc)

@@ -182,7 +182,7 @@ print(a["n"], a["ns"], a["proved_ns"], o["state"], o["tid"], o["ns"], len(a["cha
 is "report_has_how_long_they_waited" "900000 500000" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["took_ns"], $at["waited_ns"] }' said)"
 sed '/1.001200/i\           serve-10    [000] .....     1.001150: tracing_mark_write: B|10|request' serve.txt >open.txt
 "$B" path --of request open.txt 2>/dev/null | tr '\n' ' ' >said
-says "one_without_an_end_is_left_out" "left out, as begin or end is not proved: 1" said
+says "one_without_an_end_is_left_out" "left out, as begin, end or thread is not proved: 1" said
 "$B" path --of request --time 1.0,1.00095 open.txt 2>/dev/null >said
 grep -q '^request: 1 of them' said && ! grep -q 'left out' said
 ok "but_not_from_a_time_in_which_it_was_not" $?

@@ -997,3 +997,19 @@ END
 grep -q '^behind these waits: 8[0-9.]* % db sleeping' "$work/text" ||
 	{ sed 's/^/# /' "$work/text"; false; }
 ok nor_did_who_others_waited_for $?
+
+# a call of a thread that no switch of the kernel with switches names, as of another machine
+for f in here there
+do
+	{
+		printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n'
+		[ $f = there ] || printf '%s\n' '               w-11      [000] d..2.   100.000200: sched_switch: prev_comm=w prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120' \
+			'          <idle>-0       [000] d..2.   100.000300: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=11 next_prio=120'
+		[ $f = here ] || printf '%s\n' '               y-77      [000] .....   100.000100: sys_write(fd: 3)' \
+			'               y-77      [000] .....   100.000400: sys_write -> 0x1'
+	} >"$work/$f.txt"
+done
+"$B" ingest -q --fields all --separate -o "$work/apart.db" "$work/here.txt" "$work/there.txt" &&
+	"$B" path --of write "$work/apart.db" >"$work/text" 2>"$work/err"
+[ $? = 1 ] && grep -q "no call, slice or request named 'write' is proved" "$work/err"
+ok a_call_of_a_thread_without_switches_is_left_out $?
