@@ -153,10 +153,10 @@ static int diff_run(int argc, char **argv, struct err *err)
 	if (report_take_keys(&o, sort_keys, err))
 		return -1;
 	/* Check the keys: lines, stacks and fields are of one recording. */
-	if (sort_keys && strchr(sort_keys, '.'))
+	if (o.by_wall || (sort_keys && strchr(sort_keys, '.')))
 		return err_set(err, ERR_USAGE,
-			       "a field of --sort is of the samples of one "
-			       "recording: ask 'report'");
+			       "--sort by a field, latency or parallelism is "
+			       "of one recording: ask 'report'");
 	if (o.keys & KEY_LINE)
 		return err_set(err, ERR_USAGE,
 			       "the lines of two builds are not the same code; "

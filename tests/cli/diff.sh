@@ -684,6 +684,13 @@ done
 "$B" diff --fail-above 5 --sort sym,dso before.db moved.db >out 2>err
 [ $? = 4 ] && grep -q '^grew by more than 5 %: checksum, [^ ]*slower[^ ]*, +' err || bad=1
 ok a_message_has_the_keys_of_its_row $bad
+bad=0
+for k in parallelism latency sym,latency
+do
+	"$B" diff --sort $k before.db moved.db >out 2>err
+	[ $? = 2 ] && grep -q "latency or parallelism is of one recording: ask 'report'" err || bad=1
+done
+ok how_many_threads_ran_is_of_one_recording $bad
 
 bad=0
 for o in '--fail-above x before.db after.db' '--fail-above -1 before.db after.db' '--fail-above 1%% before.db after.db' \
