@@ -135,12 +135,9 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
 	}
 }
 
-void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
-			  size_t size)
+const char *latency_sched_caller(struct latency_sched *s, int64_t event)
 {
-	const char *in = path_function(&s->r, event);
-
-	snprintf(out, size, "%s", *in ? in : "not known");
+	return path_function(&s->r, event);
 }
 
 void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,

@@ -48,6 +48,5 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
  * "computing"; the interrupt that woke it; or "not known". */
 void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 			  int64_t to, char *out, size_t size);
-/* Writes the function in which a thread left the CPU, or "not known". */
-void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
-			  size_t size);
+/* Returns the function in which a thread left the CPU, as path_function(). */
+const char *latency_sched_caller(struct latency_sched *s, int64_t event);

@@ -118,40 +118,39 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 {
 	const struct interval *i = &w->i;
 	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
-	char key[LATENCY_KEY];
+	char text[LATENCY_KEY];
+	const char *key = text;
 
 	if (at < l->from || at >= l->to ||
-	    (l->o->name && strcmp(l->o->name, w->name) != 0 &&
-	     strcmp(l->o->name, w->by) != 0) ||
 	    !filter_takes_thread(l->o->filter, w->thread->pid, w->thread->tid,
 				 w->thread->comm) ||
 	    (l->o->filter->cpu && !filter_takes_cpu(l->o->filter, i->cpu)))
 		return;
-	const struct interval *k = &w->i;
 	const struct intervals_thread *t = w->thread;
-	const char *by = l->o->by, *name = l->o->by_field ? w->by : w->name;
+	const char *by = l->o->by;
 
 	if (!strcmp(by, "name"))
-		snprintf(key, LATENCY_KEY, "%s", name);
+		key = w->name;
 	else if (!strcmp(by, "kind"))
-		snprintf(key, LATENCY_KEY, "%s", w->kind);
+		key = w->kind;
 	else if (!strcmp(by, "comm"))
-		snprintf(key, LATENCY_KEY, "%s", t->comm);
+		key = t->comm;
 	else if (!strcmp(by, "tid"))
-		snprintf(key, LATENCY_KEY, "%s/%" PRId64, t->comm, t->tid);
+		snprintf(text, LATENCY_KEY, "%s/%" PRId64, t->comm, t->tid);
 	else if (!strcmp(by, "pid"))
-		snprintf(key, LATENCY_KEY, "%" PRId64, t->pid);
+		snprintf(text, LATENCY_KEY, "%" PRId64, t->pid);
 	else if (!strcmp(by, "behind"))
-		latency_behind(l, w, key);
-	else if (!l->iv && l->o->by_field)
-		latency_sched_caller(l->sched, k->begin_event, key,
-				     LATENCY_KEY);
-	else if (strcmp(by, "cpu") != 0)
-		snprintf(key, LATENCY_KEY, "%s", *name ? name : "not known");
-	else if (k->cpu < 0)
-		snprintf(key, LATENCY_KEY, "not known");
+		latency_behind(l, w, text);
+	else if (!strcmp(by, "cpu") && i->cpu >= 0)
+		snprintf(text, LATENCY_KEY, "%" PRId32, i->cpu);
 	else
-		snprintf(key, LATENCY_KEY, "%" PRId32, k->cpu);
+		key = !strcmp(by, "cpu") ? ""
+		      : l->iv		 ? w->by
+			      : latency_sched_caller(l->sched, i->begin_event);
+	key = *key ? key : strcmp(by, "name") ? "not known" : "";
+	if (l->o->name && strcmp(l->o->name, w->name) != 0 &&
+	    strcmp(l->o->name, key) != 0)
+		return;
 	const uint32_t word[2] = { intern_add(&l->labels, w->kind),
 				   intern_add(&l->labels, key) };
 	uint32_t id = intern_add_bytes(&l->index, word, sizeof(word));
@@ -476,12 +475,9 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 		latency_unknown(l->verdict) || l->verdict[INTERVAL_AMBIGUOUS];
 	bool each = l->o->each && !strcmp(l->o->format, "table") &&
 		    any_where(l->n, i, l->row[i].kind != l->row[0].kind);
-	uint64_t errors = 0;
 
 	memcpy(col, latency_columns, sizeof(col));
-	for (size_t i = 0; i < l->n; i++)
-		errors += l->row[i].errors;
-	if (!errors)
+	if (!any_where(l->n, i, l->row[i].errors))
 		col[LATENCY_ERRORS].title = NULL;
 	if (!latency_unknown(l->verdict))
 		col[LATENCY_UNKNOWN].title = NULL;
@@ -721,14 +717,9 @@ static void latency_put_histograms(const struct latency *l, struct json *j)
 {
 	if (j)
 		json_array(j, "histogram");
-	for (size_t i = 0; i < l->n; i++) {
-		bool again = false;
-
-		for (size_t k = 0; k < i; k++)
-			again |= l->row[k].kind == l->row[i].kind;
-		if (!again)
+	for (size_t i = 0; i < l->n; i++)
+		if (!any_where(i, k, l->row[k].kind == l->row[i].kind))
 			latency_put_histogram(l, l->row[i].kind, j);
-	}
 	if (j)
 		json_end(j);
 }

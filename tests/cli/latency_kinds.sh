@@ -289,6 +289,21 @@ END
 "$B" latency call.txt >said 2>err && grep -q '^syscall  NR 1  *1 ' said
 ok "calls_of_a_text_are_measured" $?
 
+a=$(printf '%0310d' 0 | tr 0 a)
+trace slices <<END
+a-10 1.000000 tracing_mark_write: B|10|${a}x
+a-10 1.000100 tracing_mark_write: E|10
+a-10 1.000200 tracing_mark_write: B|10|${a}y
+a-10 1.000300 tracing_mark_write: E|10
+b-11 1.000400 tracing_mark_write: B|11|short
+b-11 1.000450 tracing_mark_write: E|11
+END
+[ "$("$B" latency --format csv slices.txt 2>err | wc -l)" = 4 ]
+ok "long_names_that_begin_alike_are_two" $?
+[ "$("$B" latency --format csv --by comm --name b slices.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-3)" = slice,b,1 ] &&
+	[ "$("$B" latency --format csv --by tid --name a/10 slices.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-3)" = slice,a/10,2 ] &&
+	! "$B" latency --name '' slices.txt >said 2>err
+ok "a_name_may_be_a_value_of_by" $?
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
