@@ -105,6 +105,8 @@ static void latency_sched_wait(struct latency_sched *s,
 	};
 	enum proof least = PROOF_PROVED;
 
+	if (w->piece)
+		i.cpu = proofs_piece(p, w->thread, w->piece - 1).cpu;
 	for (size_t k = w->piece; k < proofs_pieces(p, w->thread); k++) {
 		const struct proof_piece pc = proofs_piece(p, w->thread, k);
 

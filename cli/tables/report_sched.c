@@ -1,7 +1,6 @@
 /* report_sched.c - what each thread did: on a CPU, ready while others ran,
  * blocked for what. All is counted by analyze/causes/account.h, so that only
  * what is proved is in a sum, and the rest is unknown. */
-#include <inttypes.h>
 
 #include "analyze/causes/account.h"
 #include "analyze/causes/causes.h"
@@ -301,9 +300,8 @@ static void sched_put_all(struct sched *s)
 		printf(", %s not known", HUMAN_PERCENT(s->unknown, s->time));
 	path_put_losses(&s->r, stdout, s->from, s->to);
 	if (s->others)
-		printf("not shown: %" PRIu64 " thread%s that only switches of "
-		       "these name\n",
-		       s->others, s->others == 1 ? "" : "s");
+		printf("not shown: %s that only switches of these name\n",
+		       HUMAN_NOUN(s->others, "thread"));
 	if (s->off)
 		fputs("off is blocked or ready: sched:sched_waking tells, "
 		      "which was not recorded\n",

@@ -304,6 +304,15 @@ ok "long_names_that_begin_alike_are_two" $?
 	[ "$("$B" latency --format csv --by tid --name a/10 slices.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-3)" = slice,a/10,2 ] &&
 	! "$B" latency --name '' slices.txt >said 2>err
 ok "a_name_may_be_a_value_of_by" $?
+for t in 0.9 1.0 2.1 3.0 4.1
+do
+	[ $t = 0.9 ] || echo "w-11 ${t}00000 sched_switch: prev_comm=w prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120"
+	echo "i-0 ${t}50000 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=11 next_prio=120"
+done | trace cpus
+sed -i '/ \(1.05\|2.10\|3.05\|4.10\)0000:/s/\[000\]/[003]/' cpus.txt
+"$B" latency off-cpu --by cpu --format csv cpus.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-2 | sort >said
+printf '%s\n' off-cpu,0 off-cpu,3 | cmp -s - said
+ok "a_wait_is_of_the_CPU_that_the_thread_left" $?
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
