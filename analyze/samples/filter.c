@@ -341,7 +341,7 @@ static bool filter_list_has(const char *list, const char *name)
 		return true;
 	while (*list) {
 		size_t n = filter_name_len(list);
-		const char *p = list;
+		const char *p = list, *number = name;
 		int64_t a, b, v;
 		char one[256];
 
@@ -351,7 +351,7 @@ static bool filter_list_has(const char *list, const char *name)
 			return true;
 		if (!filter_parse_number(&p, &a) && *p++ == '-' &&
 		    !filter_parse_number(&p, &b) && p == list + n &&
-		    !filter_parse_number(&name, &v) && !*name && v >= a &&
+		    !filter_parse_number(&number, &v) && !*number && v >= a &&
 		    v <= b)
 			return true;
 		list += n + (list[n] == ',');

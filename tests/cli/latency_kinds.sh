@@ -313,6 +313,8 @@ sed -i '/ \(1.05\|2.10\|3.05\|4.10\)0000:/s/\[000\]/[003]/' cpus.txt
 "$B" latency off-cpu --by cpu --format csv cpus.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-2 | sort >said
 printf '%s\n' off-cpu,0 off-cpu,3 | cmp -s - said
 ok "a_wait_is_of_the_CPU_that_the_thread_left" $?
+"$B" latency off-cpu --by cpu --cpu 0-1,3 --format csv cpus.txt 2>err | grep -q '^off-cpu,3,'
+ok "a_number_behind_a_range_is_in_the_list" $?
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
