@@ -147,16 +147,19 @@ static int timed_count(struct timed *d, struct store *db, const char *path,
 {
 	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	const char *name = strchr(d->ask.per, ':');
-	char *kind =
+	char *kind OWNED =
 		mem_printf("%.*s", (int)strcspn(d->ask.per, ":"), d->ask.per);
+	bool pairs = latency_has_kind(kind) && !latency_sched_has(kind);
 	int rc = 0;
 
-	if (latency_has_kind(kind) && !latency_sched_has(kind)) {
+	if (pairs) {
 		d->counts = true;
 		d->counted = name ? name + 1 : NULL;
 		rc = timed_read_pairs(d, kind, db, path, err);
 		d->counts = false;
-	} else {
+	}
+	/* irq:irq_handler_entry is an event, and no name of a kind */
+	if (!rc && !run->per) {
 		struct filter of = d->filter;
 		struct event_row e;
 		struct events *ev;
@@ -167,8 +170,9 @@ static int timed_count(struct timed *d, struct store *db, const char *path,
 		while (ev && (rc = events_next(ev, &e, err)) > 0)
 			run->per += e.time >= run->from && e.time <= run->to;
 		events_close(ev);
+		if (pairs && err->code == ERR_USAGE)
+			rc = 0;
 	}
-	free(kind);
 	if (!rc && !run->per)
 		rc = err_set(err, ERR_USAGE,
 			     "%s: has none of '%s', of what is compared: --per "

@@ -460,6 +460,20 @@ ok "so_that_more_requests_alone_are_no_change" $?
 ended 2 "has none of 'syscall:none'" --latency --per syscall:none a?.txt -- w?.txt &&
 	ended 2 'samples are of all threads' --per syscall a1.txt w1.txt
 ok "nothing_is_divided_by_none" $?
+# an event that is named as a kind and a name are
+for n in 1 2
+do
+	awk -v n=$n 'BEGIN {
+		print "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#"
+		for (i = 0; i < 20; i++) {
+			printf "%20s [000] d.h1. 1.%06d: irq_handler_entry: irq=7 name=eth\n", "w-11", 100 * i + n
+			printf "%20s [000] d.h1. 1.%06d: irq_handler_exit: irq=7 ret=handled\n", "w-11", 100 * i + 20 + n
+		}
+	}' >irqs$n.txt
+done
+"$B" diff --latency irq --per irq:irq_handler_entry --json irqs1.txt irqs2.txt >said 2>err && grep -q '"a_per_s":1.0*,' said &&
+	"$B" diff --latency irq --per irq:eth --json irqs1.txt irqs2.txt 2>err | grep -q '"a_per_s":1.0*,'
+ok "times_are_divided_by_an_event_that_is_called_as_a_kind" $?
 
 # pictures of waits: futexes that take 40 % more, beside naps that do not
 for i in 1 2 3 4 5 6
