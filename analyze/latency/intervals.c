@@ -488,19 +488,18 @@ static size_t intervals_put_fitting(const struct intervals *iv,
 			const char *begin = intern_get(&names, i);
 			const char *last = intervals_suffix[k][0];
 			size_t len = strlen(begin), cut = strlen(last);
-			char *pair, *word;
 
 			if (len <= cut || added == PAIRS_SHOWN ||
 			    strcmp(begin + len - cut, last) != 0)
 				continue;
-			pair = mem_printf("%s,%.*s%s", begin, (int)(len - cut),
-					  begin, intervals_suffix[k][1]);
-			word = safe_text_word(pair);
+			char *pair OWNED =
+				mem_printf("%s,%.*s%s", begin, (int)(len - cut),
+					   begin, intervals_suffix[k][1]);
+			char *word OWNED = safe_text_word(pair);
 			if (intern_find(&names, pair + len + 1) != TABLE_NONE) {
 				text_out_add(out, " --pair %s", word);
 				added++;
 			}
-			free_all(pair, word);
 		}
 	intern_release(&names);
 	return added;
@@ -909,7 +908,7 @@ static int64_t intervals_value(struct intervals *iv, const struct field *f,
 	if (!text)
 		return f[at - 1].num;
 	n = (int64_t)strtoull(text, &end, 0);
-	return end != text && !*end
+	return end != text && !*end && !intervals_is_text(n)
 		       ? n
 		       : INTERVALS_TEXT | intern_add(&iv->names, text);
 }
@@ -998,17 +997,14 @@ static uint32_t intervals_name_at(struct intervals *iv,
 				  uint32_t thread)
 {
 	bool shorter = intervals_thread(iv, thread)->short_code;
-	uint64_t word[3] = { role->type, at | (uint64_t)shorter << 32, 0 };
-	int64_t value;
-	uint64_t hash;
-	uint32_t id;
+	int64_t value = intervals_value(iv, f, at);
+	const uint64_t word[3] = { role->type, at | (uint64_t)shorter << 32,
+				   (uint64_t)value };
+	uint64_t hash = hash_u64s(word, 3, 0);
+	uint32_t id = table_find_hash(&iv->by_value, hash);
 
-	value = intervals_value(iv, f, at);
 	if (intervals_is_text(value) && f[at - 1].text)
 		return (uint32_t)value;
-	word[2] = (uint64_t)value;
-	hash = hash_u64s(word, 3, 0);
-	id = table_find_hash(&iv->by_value, hash);
 	if (id != TABLE_NONE)
 		return id;
 	id = calls ? intervals_call_name(iv, role->type, thread, value)

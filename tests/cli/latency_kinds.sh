@@ -289,6 +289,12 @@ END
 "$B" latency call.txt >said 2>err && grep -q '^syscall  NR 1  *1 ' said
 ok "calls_of_a_text_are_measured" $?
 
+trace numbers <<'END'
+a-10 1.000000 dma_fence_init: driver=d timeline=9223372036854775807 context=7 seqno=1
+b-11 1.000050 dma_fence_signaled: driver=d timeline=9223372036854775807 context=7 seqno=1
+END
+"$B" latency numbers.txt 2>err | grep -q '^fence  9223372036854775807  *1 '
+ok "a_name_may_be_a_large_number" $?
 a=$(printf '%0310d' 0 | tr 0 a)
 trace slices <<END
 a-10 1.000000 tracing_mark_write: B|10|${a}x
