@@ -1284,6 +1284,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		return -1;
 	if (r.has_ret)
 		r.ret = intervals_value(iv, f, role->ret);
+	r.has_ret &= !intervals_is_text(r.ret); /* "handled" */
 	if (k->part.field)
 		r.begins = intervals_begins(iv, &k->part, f, role->part);
 	if (k->counted) {

@@ -289,6 +289,12 @@ END
 "$B" latency call.txt >said 2>err && grep -q '^syscall  NR 1  *1 ' said
 ok "calls_of_a_text_are_measured" $?
 
+trace results <<'END'
+a-1 1.000500 irq_handler_entry: irq=7 name=eth
+a-1 1.000600 irq_handler_exit: irq=7 ret=handled
+END
+told results "SELECT name, count(ret) FROM interval" eth,0 && "$B" latency --by ret results.txt 2>err | grep -q '^irq  *handled '
+ok "a_result_that_is_a_text_is_no_number" $?
 trace numbers <<'END'
 a-10 1.000000 dma_fence_init: driver=d timeline=9223372036854775807 context=7 seqno=1
 b-11 1.000050 dma_fence_signaled: driver=d timeline=9223372036854775807 context=7 seqno=1
