@@ -183,10 +183,10 @@ static uint64_t nest_tell_begin(const struct nest *n,
 	i.begin_event = r->event;
 	i.loss = lost.id;
 	i.reason = pairing_reason(&lost);
-	i.verdict = i.reason			    ? INTERVAL_END_LOST
-		    : until == INT64_MAX	    ? INTERVAL_UNFINISHED
-		    : lost.off || !r->kind->counted ? INTERVAL_UNFINISHED
-						    : INTERVAL_UNEXPLAINED;
+	i.verdict = i.reason ? INTERVAL_END_LOST
+		    : until == INT64_MAX || lost.off || !r->kind->counted
+			    ? INTERVAL_UNFINISHED
+			    : INTERVAL_UNEXPLAINED;
 	return nest_tell(n, r, &i);
 }
 

@@ -778,7 +778,8 @@ static void pairing_cancel(struct pairing *p, uint32_t at,
 
 	if (s)
 		one.at = s->begin[--s->n_begin];
-	pairing_tell_open(p, &one, r->time, INTERVAL_BY_CANCEL);
+	if (!o->ghost)
+		pairing_tell_open(p, &one, r->time, INTERVAL_BY_CANCEL);
 	o->before.n = UINT64_MAX;
 	if (s && s->n_end < s->n_begin)
 		return;

@@ -289,6 +289,15 @@ END
 "$B" latency call.txt >said 2>err && grep -q '^syscall  NR 1  *1 ' said
 ok "calls_of_a_text_are_measured" $?
 
+# ---- which rows and times are chosen
+trace queue_twice <<'END'
+a-1 1.000000 block_rq_insert: 8,0 R 4096 () 4000 + 8 [a]
+b-2 1.000100 block_rq_insert: 8,0 R 4096 () 4000 + 8 [b]
+b-2 1.000200 block_rq_issue: 8,0 R 4096 () 4000 + 8 [b]
+b-2 1.000300 block_rq_merge: 8,0 R 4096 () 4000 + 8 [b]
+END
+told queue_twice "SELECT event, verdict FROM interval WHERE kind = 'block-queue' ORDER BY event" "1,unexplained 2,consistent"
+ok "of_two_one_is_issued_and_one_merged" $?
 trace results <<'END'
 a-1 1.000500 irq_handler_entry: irq=7 name=eth
 a-1 1.000600 irq_handler_exit: irq=7 ret=handled
