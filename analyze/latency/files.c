@@ -21,7 +21,7 @@
 #include "stitch/source.h"
 
 #define ALL -1	       /* all descriptors of a process */
-#define GENERATIONS 64 /* most parents that are searched */
+#define GENERATIONS 64 /* most parents and copies that are searched */
 #define CALL_ARGS 6    /* in raw_syscalls */
 #define FCNTL_DUPFD 0  /* include/uapi/linux/fcntl.h, on all machines */
 #define FCNTL_SETFD 2
@@ -86,6 +86,7 @@ struct files_change {
 	int64_t pid, fd, time;
 	size_t nth;
 	uint32_t name; /* in text; 0: not known */
+	int64_t of;    /* 1 + the descriptor that it is a copy of; 0: none */
 	bool stays;    /* exec keeps it open */
 	bool exec;     /* exec: only descriptors that do not stay are closed */
 };
@@ -119,9 +120,6 @@ struct files {
 	size_t n_process, cap_process;
 	struct files_change *change;
 	size_t n_change, cap_change;
-	struct table by_fd; /* of last[], by process and descriptor */
-	uint32_t *last;	    /* indices of changes, while they are read */
-	size_t n_last, cap_last;
 	struct table by_address; /* of fds[], while events are read */
 	struct files_table *fds;
 	size_t n_fds, cap_fds;
@@ -347,14 +345,8 @@ static uint32_t files_path(struct files *f, const struct field_def *def,
 	return 0;
 }
 
-/* Adds a change, and makes it the last one of its descriptor. */
 static void files_change(struct files *f, const struct files_change *c)
 {
-	const uint64_t word[2] = { (uint64_t)c->pid, (uint64_t)c->fd };
-	uint32_t id =
-		table_find_or_add(&f->by_fd, hash_u64s(word, 2, 0), f->n_last);
-
-	*mem_at(f->last, f->n_last, f->cap_last, id) = (uint32_t)f->n_change;
 	*mem_add(f->change, f->n_change, f->cap_change) = *c;
 	f->change[f->n_change - 1].nth = f->n_change;
 }
@@ -419,14 +411,9 @@ static void files_take_enter(struct files *f, struct files_open *o,
 static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 			    int64_t ret)
 {
-	const uint64_t word[2] = { (uint64_t)o->pid, (uint64_t)o->arg[0] };
-	uint32_t id = table_find_hash(&f->by_fd, hash_u64s(word, 2, 0));
-	const struct files_change *last =
-		id == TABLE_NONE ? NULL : &f->change[f->last[id]];
-	struct files_change c = { .pid = o->pid,
-				  .fd = ret,
-				  .time = time,
-				  .name = last ? last->name : 0 };
+	struct files_change c = {
+		.pid = o->pid, .fd = ret, .time = time, .of = o->arg[0] + 1
+	};
 	bool is = ret >= 0 && ret <= INT32_MAX;
 
 	files_point(f, o, time, -1, 0);
@@ -434,6 +421,7 @@ static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 	case FILES_OPEN:
 	case FILES_MAKE:
 		c.name = o->name;
+		c.of = 0;
 		c.stays = o->does == FILES_OPEN && o->arg[2] >= 0 &&
 			  !(o->arg[2] & O_CLOEXEC);
 		break;
@@ -624,10 +612,9 @@ void files_free(struct files *f)
 		return;
 	loss_rows_free(f->losses);
 	intern_release(&f->text);
-	table_release(&f->by_fd);
 	table_release(&f->by_address);
-	free_all(f->type, f->process, f->change, f->last, f->fds, f->begun,
-		 f->point, f->reading, f);
+	free_all(f->type, f->process, f->change, f->fds, f->begun, f->point,
+		 f->reading, f);
 }
 
 /* ---- lookups */
@@ -637,12 +624,13 @@ int64_t files_process(const struct files *f)
 	return f->process_asked;
 }
 
-/* Returns the last change of a descriptor of a process up to a time; NULL:
- * none. */
-static const struct files_change *
-files_before(const struct files *f, int64_t pid, int64_t fd, int64_t time)
+/* Returns the last change of a descriptor of a process up to a time, of those
+ * at that time up to the nth; NULL: none. */
+static const struct files_change *files_before(const struct files *f,
+					       int64_t pid, int64_t fd,
+					       int64_t time, size_t nth)
 {
-	const struct files_change key = { .pid = pid, .fd = fd, .time = time };
+	const struct files_change key = { pid, fd, time, .nth = nth };
 	size_t i = search_where(f->n_change, k,
 				files_compare_changes(&f->change[k], &key) > 0);
 
@@ -657,6 +645,7 @@ static const char *files_name(const struct files *f, int64_t pid, int64_t fd,
 {
 	const int64_t asked = time;
 	bool exec = false;
+	size_t nth = 0;
 
 	for (int i = 0; i < GENERATIONS && f->whole; i++) {
 		const struct files_process key = { .pid = pid, .start = time };
@@ -666,27 +655,40 @@ static const char *files_name(const struct files *f, int64_t pid, int64_t fd,
 		const struct files_process *p =
 			n && f->process[n - 1].pid == pid ? &f->process[n - 1]
 							  : NULL;
-		const struct files_change *c = files_before(f, pid, fd, time);
+		const struct files_change *c =
+			files_before(f, pid, fd, time, nth);
 		const struct files_change *all =
-			files_before(f, pid, ALL, time);
+			files_before(f, pid, ALL, time, nth);
 		int64_t born = p ? p->start : INT64_MIN;
 
 		if (c && c->time < born)
 			c = NULL;
-		if (all && all->time >= (c ? c->time : born)) {
+		for (; all && all->time >= (c ? c->time : born); all--) {
 			if (!all->exec)
 				return NULL;
 			exec = true;
+			if (all == f->change || all[-1].pid != pid ||
+			    all[-1].fd != ALL)
+				break;
+		}
+		if (c && exec && !c->stays)
+			return NULL;
+		if (c && c->of) {
+			fd = c->of - 1;
+			time = c->time;
+			nth = c->nth - 1;
+			exec = false;
+			continue;
 		}
 		if (c)
-			return c->name && (c->stays || !exec) &&
-					       !files_lost(f, c->time, asked)
+			return c->name && !files_lost(f, c->time, asked)
 				       ? intern_get(&f->text, c->name)
 				       : NULL;
 		if (!p || p->parent <= 0 || born == INT64_MIN)
 			return NULL;
 		pid = p->parent;
 		time = born;
+		nth = 0;
 	}
 	return NULL;
 }
