@@ -924,6 +924,8 @@ int report_latency(struct store *db, const char *path,
 	l.worst = mem_new(o->worst + 1, sizeof(*l.worst));
 	if (!rc)
 		rc = latency_read(&l, db, path, err);
+	raise_to(l.first, l.from); /* the time that is shown */
+	lower_to(l.last, l.to);
 	if (!rc && !l.n)
 		rc = err_set(err, ERR_USAGE,
 			     "%s: no interval that the options select", path);
