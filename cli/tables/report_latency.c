@@ -78,9 +78,9 @@ struct latency {
 	size_t n, cap;
 	struct intern labels, index; /* of row[] */
 	struct latency_worst *worst; /* the longest first */
-	size_t n_worst;
-	struct callers *stacks; /* of worst[]; NULL: not read */
-	struct files *files;	/* the same */
+	size_t n_worst, cap_worst;
+	struct callers *stacks; /* of worst[]; NULL: of none */
+	struct files *files;	/* likewise */
 	uint64_t verdict[INTERVAL_VERDICTS];
 };
 
@@ -197,6 +197,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 		place--;
 	} else {
 		l->n_worst++;
+		mem_grow(l->worst, l->cap_worst, l->n_worst);
 	}
 	for (; place && l->worst[place - 1].ns < w->ns; place--)
 		l->worst[place] = l->worst[place - 1];
@@ -894,25 +895,21 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 	if (!l->n_worst)
 		return 0;
 	l->files = files_load(db, err);
-	if (l->files) {
-		/* Reads the stacks in which the longest ones began: for calls
-		 * and own pairs, those of the program. */
-		struct latency_worst **w OWNED =
-			mem_new(l->n_worst, sizeof(*w));
-		int rc = 0;
-
+	if (l->files)
 		l->stacks = callers_open(db, &l->labels, err);
-		for (size_t i = 0; i < l->n_worst; i++)
-			w[i] = &l->worst[i];
-		sort_items(w, l->n_worst, latency_compare_begins);
-		for (size_t i = 0; l->stacks && !rc && i < l->n_worst; i++)
-			rc = callers_stack(
-				l->stacks, w[i]->i.begin_event,
-				!intervals_of_program(l->iv, w[i]->i.pair),
-				&w[i]->stack, err);
-		return l->stacks ? rc : -1;
-	}
-	return -1;
+	/* Reads the stacks in which the longest began: of calls and own pairs,
+	 * those of the program. */
+	struct latency_worst **w OWNED = mem_new(l->n_worst, sizeof(*w));
+	int rc = l->stacks ? 0 : -1;
+
+	for (size_t i = 0; i < l->n_worst; i++)
+		w[i] = &l->worst[i];
+	sort_items(w, l->n_worst, latency_compare_begins);
+	for (size_t i = 0; !rc && i < l->n_worst; i++)
+		rc = callers_stack(l->stacks, w[i]->i.begin_event,
+				   !intervals_of_program(l->iv, w[i]->i.pair),
+				   &w[i]->stack, err);
+	return rc;
 }
 
 int report_latency(struct store *db, const char *path,
@@ -921,7 +918,6 @@ int report_latency(struct store *db, const char *path,
 	struct latency l = { .o = o, .path = path };
 	int rc = filter_window(o->filter, db, &l.from, &l.to, err);
 
-	l.worst = mem_new(o->worst + 1, sizeof(*l.worst));
 	if (!rc)
 		rc = latency_read(&l, db, path, err);
 	raise_to(l.first, l.from); /* the time that is shown */

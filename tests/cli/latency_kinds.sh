@@ -328,6 +328,8 @@ ok "a_name_may_be_a_value_of_by" $?
 "$B" latency --time 1.0004,1.0005 slices.txt 2>err | grep -q '^1 interval in 50.0 us: ' &&
 	"$B" latency --time 1.0004,1.0005 --json slices.txt 2>err | tr -d '\n' | grep -q '"from_ns":1000400000,"to_ns":1000450000,.*"wall_percent":100.0'
 ok "the_time_that_is_shown_is_told" $?
+[ "$("$B" latency --worst 999999999999 --json slices.txt 2>err | grep -o '"begin_ns"' | wc -l)" = 3 ]
+ok "more_than_there_are_is_all" $?
 for t in 0.9 1.0 2.1 3.0 4.1
 do
 	[ $t = 0.9 ] || echo "w-11 ${t}00000 sched_switch: prev_comm=w prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120"
