@@ -766,7 +766,7 @@ static void latency_put_advice(const struct latency *l)
 	printf("\nwith '%s%s%s--worst 3' it lists the longest%s\n",
 	       named ? "--name " : "", named ? name : "", named ? " " : "",
 	       l->iv ? ", with their stacks" : ", with their chains");
-	if (r != l->row)
+	if (r != l->row && latency_may_idle(l, l->row))
 		fputs("the rows above that may be waits for work: for what "
 		      "others do, or for a time\n",
 		      stdout);

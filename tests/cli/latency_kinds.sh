@@ -341,6 +341,17 @@ printf '%s\n' off-cpu,0 off-cpu,3 | cmp -s - said
 ok "a_wait_is_of_the_CPU_that_the_thread_left" $?
 "$B" latency off-cpu --by cpu --cpu 0-1,3 --format csv cpus.txt 2>err | grep -q '^off-cpu,3,'
 ok "a_number_behind_a_range_is_in_the_list" $?
+trace worth <<'END'
+w1-11 100.000000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w1]
+w2-12 100.001000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w2]
+idle-0 100.002000 block_rq_complete: 8,0 R () 4000 + 8 [0]
+idle-0 100.009000 block_rq_complete: 8,0 R () 4000 + 8 [0]
+w1-11 100.010000 block_rq_issue: 9,0 R 4096 () 4000 + 8 [w1]
+idle-0 100.011000 block_rq_complete: 9,0 R () 4000 + 8 [0]
+END
+"$B" latency block worth.txt >said 2>err && grep -q "^with '--name 9,0 --worst 3'" said && ! grep -q 'may be waits for work' said
+ok "requests_of_a_disk_are_no_waits_for_work" $?
+
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
