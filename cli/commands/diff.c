@@ -98,11 +98,12 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 	if (by_waker && !off_cpu)
 		return err_set(err, ERR_USAGE,
 			       "--woken-by is for waits: --off-cpu");
-	if (absolute || sort_keys || order || by_given() || filter.event ||
-	    filter.cgroup)
+	if (absolute || sort_keys || order || by_given() ||
+	    match_opts().n_image || filter.event || filter.cgroup)
 		return err_set(err, ERR_USAGE,
 			       "times are no samples: leave out --absolute, "
-			       "--sort, --order, --by, --event, --cgroup");
+			       "--sort, --order, --by, --match, --event, "
+			       "--cgroup");
 	if (output_is_for_functions(o.format) && strcmp(o.format, "sql") != 0)
 		return err_set(err, ERR_USAGE,
 			       "--format %s is for the table of functions; "

@@ -125,13 +125,15 @@ static int latency_run(int argc, char **argv, struct err *err)
 			       "latency has rows of pairs of events, which "
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
-	if (o.by_field && strcmp(o.by_field, intervals_by_caller) != 0 &&
-	    kind && latency_sched_has(kind))
+	if (kind && latency_sched_has(kind) &&
+	    (pairs.n ||
+	     (o.by_field && strcmp(o.by_field, intervals_by_caller) != 0)))
 		return err_set(err, ERR_USAGE,
-			       "--by %s: times of the scheduler are no pairs "
-			       "of events with fields; name, comm, tid, pid, "
-			       "cpu, behind or caller are needed",
-			       o.by_field);
+			       "--%s %s: times of the scheduler are no pairs "
+			       "of events with fields; --by needs name, comm, "
+			       "tid, pid, cpu, behind or caller",
+			       pairs.n ? "pair" : "by",
+			       pairs.n ? pairs.item[0] : o.by_field);
 	if (strchr(o.by, ','))
 		return err_set(err, ERR_USAGE,
 			       "--by %s: takes one key: name, cpu, or a field "

@@ -330,6 +330,9 @@ ok "a_name_may_be_a_value_of_by" $?
 ok "the_time_that_is_shown_is_told" $?
 [ "$("$B" latency --worst 999999999999 --json slices.txt 2>err | grep -o '"begin_ns"' | wc -l)" = 3 ]
 ok "more_than_there_are_is_all" $?
+"$B" latency wake-up --pair a,b slices.txt 2>err
+[ $? = 2 ] && grep -q '^backstitch: --pair a,b: times of the scheduler' err
+ok "own_pairs_are_none_of_the_scheduler" $?
 for t in 0.9 1.0 2.1 3.0 4.1
 do
 	[ $t = 0.9 ] || echo "w-11 ${t}00000 sched_switch: prev_comm=w prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120"
