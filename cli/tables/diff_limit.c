@@ -123,13 +123,15 @@ int diff_limit_end(struct diff_limit *l, int status)
 		return status;
 	sort_items(l->item, l->n, diff_limit_compare);
 	for (size_t i = 0; i < l->n && i < LINES; i++) {
-		char p[24] = "new";
+		char p[24] = "new", by[32] = "none in A";
 
 		if (!isnan(l->item[i].p))
 			snprintf(p, sizeof(p), "p %.1e", l->item[i].p);
-		say("grew by more than %s%s: %s, %+.2f %% (%s)\n", l->above,
-		    strchr(l->above, '%') ? "" : " %", l->item[i].name,
-		    l->item[i].percent, p);
+		if (isfinite(l->item[i].percent))
+			snprintf(by, sizeof(by), "%+.2f %%",
+				 l->item[i].percent);
+		say("grew by more than %s%s: %s, %s (%s)\n", l->above,
+		    strchr(l->above, '%') ? "" : " %", l->item[i].name, by, p);
 	}
 	if (l->n > LINES)
 		say("and %zu more\n", l->n - LINES);

@@ -87,12 +87,10 @@ static void diff_put_match(const char *from, const char *to, FILE *out)
 void diff_tell_images(const struct compare *c, int none UNUSED, FILE *out)
 {
 	const char *next = "";
-	size_t competing = 0;
 
 	for (size_t i = 0; i < c->n_renames; i++) {
 		const struct compare_rename *r = &c->renames[i];
 
-		competing += !r->taken;
 		if (!r->taken)
 			continue;
 		safe_text_say(out, next, r->from, " of A is taken for ");
@@ -103,7 +101,7 @@ void diff_tell_images(const struct compare *c, int none UNUSED, FILE *out)
 		fputs(" keeps them apart)", out);
 		next = "; ";
 	}
-	for (size_t i = 0; competing && i < c->n_renames; i++) {
+	for (size_t i = 0; i < c->n_renames; i++) {
 		const struct compare_rename *r = &c->renames[i];
 
 		if (r->taken)
@@ -256,12 +254,10 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 		fprintf(out, " itself as much %s: inlined?",
 			cause->sign > 0 ? "less" : "more");
 	} else if (!only && moved * sum > 0) {
-		fputs(" and explains ", out);
-		if (moved / sum > 1)
-			fputs("all", out);
-		else
-			fputs(HUMAN_PERCENT(fabs(moved), fabs(sum)), out);
-		fputs(" of it", out);
+		fprintf(out, " and explains %s of it",
+			moved / sum > 1
+				? "all"
+				: HUMAN_PERCENT(fabs(moved), fabs(sum)));
 	}
 	if (cause->others)
 		fprintf(out, "; %zu other function%s changed", cause->others,

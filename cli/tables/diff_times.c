@@ -513,8 +513,7 @@ static void times_print(const struct times *d, const struct sides *s)
 		for (int side = 0; side < 2; side++) {
 			printf("%c: ", "AB"[side]);
 			safe_text_put(stdout, s->side[side].name, 0, 0);
-			printf(", %zu run%s\n", d->of.t.runs[side],
-			       d->of.t.runs[side] == 1 ? "" : "s");
+			printf(", %s\n", HUMAN_NOUN(d->of.t.runs[side], "run"));
 		}
 		putchar('\n');
 	}

@@ -301,6 +301,8 @@ ended 4 'grew by more than 5%: syscall read, +' --latency syscall --fail-above '
 ok "the_gate_fails" $?
 "$B" diff --latency syscall --fail-above 5 a?.txt -- e?.txt >said 2>err && [ ! -s err ]
 ok "the_gate_passes" $?
+ended 4 'grew by more than 5 %: syscall fsync, none in A (p ' --latency syscall --fail-above 5 a?.txt -- f?.txt
+ok "the_gate_names_what_is_new" $?
 ended 4 'syscall read, +' --latency syscall --fail-above 5 --function '^syscall r' a?.txt -- b?.txt &&
 	"$B" diff --latency syscall --fail-above 5 --function write a?.txt -- b?.txt >said 2>err && [ ! -s err ] &&
 	ended 5 'function matches no row' --latency syscall --fail-above 5 --function fsync a?.txt -- b?.txt
