@@ -576,9 +576,8 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 			continue;
 		if (found != TIMELINE_NONE) {
 			err_set(err, ERR_USAGE,
-				"there are several threads named '%s', %d and "
-				"%d among them; choose one with --tid",
-				r->ask->comm ? r->ask->comm : "",
+				"there are several such threads, %d and %d "
+				"among them; choose one with --tid",
 				timeline_tid(r->t, found),
 				timeline_tid(r->t, i));
 			return TIMELINE_NONE;

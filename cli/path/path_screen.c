@@ -110,14 +110,12 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 
 	if (blind)
 		fprintf(out, "\n%s", blind);
-	if (!c.reported && !c.silent && !c.tasks && !c.open && !c.between) {
-		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
-		return;
-	}
+	bool tasks = c.tasks;
 	/* the premise, which --premises shows, names silent tasks */
 	c.tasks &= !r->ask || r->ask->premises || !premise.words;
 	if (!c.reported && !c.silent && !c.tasks && !c.open && !c.between) {
-		putc('\n', out);
+		fputs(blind || tasks ? "\n" : ", nothing lost in this time\n",
+		      out);
 		return;
 	}
 	fputs("\nin this time: ", out);
@@ -498,7 +496,6 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 		raise_to(least, more);
 		more += more / 8;
 	}
-	int64_t ns;
 	size_t i = 0;
 
 	printf("%9s %10s  %-*s %s\n", "at us", "for us", WHY_WIDTH, "why",
@@ -536,12 +533,11 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 			      proof_word(s->proof));
 		i++;
 	}
-	path_lines(c, least, &ns);
-	if (least > o->least) {
+	if (least > o->least)
 		printf("below %s folded: %s, %s of the time; --limit 0 shows "
 		       "all\n",
-		       HUMAN_NS(least), HUMAN_NS(ns), HUMAN_PERCENT(ns, all));
-	}
+		       HUMAN_NS(least), HUMAN_NS(time),
+		       HUMAN_PERCENT(time, all));
 }
 
 /* Returns whether a wake-up is only likely, as its softirq is not known. */

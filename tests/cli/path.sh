@@ -998,6 +998,11 @@ grep -q '^behind these waits: 8[0-9.]* % db sleeping' "$work/text" ||
 	{ sed 's/^/# /' "$work/text"; false; }
 ok nor_did_who_others_waited_for $?
 
+sed 's/(     10)/(     20)/' "$work/sleeper.txt" >"$work/two.txt"
+"$B" path --pid 20 --cpus 1 --time 1,2 "$work/two.txt" >"$work/text" 2>"$work/err"
+[ $? = 2 ] && grep -q 'there are several such threads, [12]0 and [12]0 among them; choose one with --tid' "$work/err"
+ok threads_of_a_process_are_several $?
+
 # a call of a thread that no switch of the kernel with switches names, as of another machine
 for f in here there
 do
