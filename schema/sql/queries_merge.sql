@@ -287,7 +287,7 @@ CREATE TEMP TABLE joined AS
 SELECT o.event, h.id AS chain, h.uraw, min(h.time_ns) - e.time_ns AS latency_ns,
 	e.time_ns AS since_ns, h.time_ns AS until_ns, b.tid AS tid,
 	h.capture AS capture, x.cmdline IS NOT y.cmdline AS other,
-	x.id AS asked, o.cookie AS cookie, h.n_events AS n_events
+	x.id AS asked, o.cookie AS cookie, h.n_events AS n_events, q.boot AS boot
 FROM open_request o
 JOIN event e ON e.id = o.event
 JOIN event_type t ON t.id = e.type
@@ -315,7 +315,9 @@ INSERT INTO new_verdict SELECT event, (SELECT id FROM word
 	chain, latency_ns, exec_ns, CASE WHEN uraw > 0 THEN uraw END
 FROM (SELECT j.*, (SELECT min(c.time_ns) FROM comm c
 			JOIN thread d ON d.id = c.thread
-			WHERE d.tid = j.tid AND c.exec
+			JOIN process f ON f.id = d.process
+			JOIN boot q ON q.capture = f.capture
+			WHERE d.tid = j.tid AND c.exec AND q.boot = j.boot
 			AND c.time_ns > min(j.since_ns, j.until_ns)
 			AND c.time_ns <= max(j.since_ns, j.until_ns)) AS exec_ns
 	FROM joined j)

@@ -224,6 +224,31 @@ for n, key in (1, "cut_behind"), (2, "cut_before"):
 		[ "$(verdict all.db)" = pending_end,2003200 ]
 	bad=$?
 	say a_thread_of_which_both_segments_have_the_begin_is_one
+	# a thread 100 of another host calls exec in between
+	app='comm pid=100 name=app'
+	part() {	# part N HOST LINE...
+		printf '%s\n' "$head" "host $2 7.2.0" | grep -v "^comm" >seg/$1.txt
+		n=$1
+		shift 2
+		printf '%s\n' "$@" >>seg/$n.txt
+		"$M" seg/$n.txt seg/$n.data && "$B" ingest -q -f --no-symbols -o seg/$n.db seg/$n.data
+	}
+	execs='comm pid=100 name=other exec time=2000000000'
+	rm -rf seg
+	mkdir seg
+	{
+		part 1 one "$app" 'sample pid=100 tid=100 cpu=0 time=1000000000 cookie=0:11'
+		part 2 one "$app" 'chain cookie=0:11 pid=100 tid=100 cpu=0 time=3000000000 u=0x400010'
+		part 3 two "$app" "$execs"
+		part 4 one "$app" "$execs"
+	} >out 2>&1
+	between() {	# between DB...: how many stacks of another capture are after an exec
+		merge all.db "$@" && "$B" query --format csv all.db \
+			"SELECT count(*), count(exec_ns) FROM request WHERE chain NOT NULL" | sed 1d | tr -d '\r'
+	}
+	[ "$(between seg/1.db seg/2.db seg/3.db)" = 1,0 ] && [ "$(between seg/1.db seg/2.db seg/4.db)" = 1,1 ]
+	bad=$?
+	say an_exec_on_another_host_is_none_of_this_thread
 else
 	echo "skip segments_of_a_recording_are_the_recording: mkcap is not built"
 	cut_into() { :; }
