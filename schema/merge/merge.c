@@ -363,6 +363,7 @@ static int merge_load(struct merge *m, struct merge_input *in, struct err *err)
 			merge_widen(&in->first, &in->last, first.num);
 		if (last.kind == VALUE_INT)
 			merge_widen(&in->first, &in->last, last.num);
+		in->named = rows_int(r, MERGE_KNOWN_NAMED);
 		if (in->n_capture == 1) {
 			in->place = mem_strdup(rows_text(r, MERGE_KNOWN_PLACE));
 			in->has_wall = wall.kind == VALUE_INT;
@@ -496,14 +497,17 @@ const char *merge_only(const struct merge *m)
 	return path;
 }
 
-/* Sorts databases with more captures first: a capture that is aligned with
- * others is taken from there. */
+/* Sorts databases with more aligned captures first: a capture that is aligned
+ * with others is taken from there. Of others, those with more names and lines
+ * come first. */
 static int merge_compare_size(const void *pa, const void *pb)
 {
 	const struct merge_input *a = *(const struct merge_input *const *)pa;
 	const struct merge_input *b = *(const struct merge_input *const *)pb;
 
 	return compare_numbers(b->aligned, a->aligned) ?:
+	       (a->aligned ? compare_numbers(b->n_capture, a->n_capture) : 0) ?:
+	       compare_numbers(b->named, a->named) ?:
 	       compare_numbers(b->n_capture, a->n_capture) ?:
 	       strcmp(a->path, b->path);
 }

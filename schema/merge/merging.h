@@ -63,6 +63,7 @@ struct merge_input {
 	bool has_wall;
 	bool aligned; /* its captures share threads */
 	bool out;
+	int64_t named; /* frames with a name, and with a line */
 	uint64_t bytes;
 };
 

@@ -8,6 +8,7 @@
 SELECT c.id, c.first_ns, c.last_ns,
 	coalesce(c.align IS NOT NULL, 0) AS aligned,
 	coalesce(c.host, '') || ' ' || coalesce(c.release, '') AS place,
+	(SELECT count(symbol) + count(line) FROM frame) AS named,
 	(SELECT value FROM meta WHERE meta.capture = c.id
 		AND key = 'wall_offset_ns') AS wall,
 	coalesce((SELECT value FROM meta WHERE meta.capture = c.id

@@ -307,6 +307,19 @@ db.commit()' 2>err && rows "$a" --last 1 clocks
 bad=$?
 say times_of_day_choose_where_all_have_them
 
+# ---- a capture of which one database has names
+bad=0
+for names in "--no-symbols a" "--kallsyms=$cap/fp-1.kallsyms b"; do
+	"$B" ingest -q -f "${names% *}" -o "named-${names#* }.db" "$cap/fp-1.data" || bad=1
+done 2>err
+symbols() {
+	"$B" query --format csv "$1" "SELECT count(symbol) FROM frame" | sed 1d | tr -d '\r'
+}
+# a database of two captures has no more names than one of them
+merge named-0.db named-a.db one/1.db && merge named.db named-a.db named-0.db named-b.db || bad=1
+[ "$(symbols named-a.db)" = 0 ] && [ "$(symbols named-b.db)" -gt 5 ] && [ "$(symbols named.db)" -ge "$(symbols named-b.db)" ] || bad=1
+say a_capture_is_taken_from_the_database_that_has_its_names
+
 refuse() {	# refuse STATUS TEXT COMMAND...
 	want=$1 text=$2
 	shift 2
