@@ -206,12 +206,7 @@ static int database_set_read(struct merge *m, const struct database_set *list,
 			    ? merge_add_later(m, list->path[i], err)
 			    : merge_add(m, list->path[i], err))
 			return -1;
-	if (!merge_choose(m, &choice))
-		return err_set(err, ERR_USAGE,
-			       "none of the %zu databases has events in the "
-			       "time that was chosen",
-			       list->n);
-	return merge_load_chosen(m, err);
+	return merge_choose(m, &choice, err) ? -1 : merge_load_chosen(m, err);
 }
 
 static int database_set_try(const struct database_set *list,

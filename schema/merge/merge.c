@@ -418,10 +418,8 @@ static int64_t merge_sum(int64_t a, int64_t b)
 
 /* Returns whether a database has events in the chosen times. */
 static bool merge_in_range(const struct merge_input *in,
-			   const struct merge_choice *c, bool walls)
+			   const struct merge_choice *c, bool by_wall)
 {
-	bool by_wall = walls && ((c->has_from && c->from >= CENTURY) ||
-				 (c->has_to && c->to >= CENTURY));
 	int64_t add = by_wall ? in->wall : 0;
 
 	if (in->last == TIME_NONE)
@@ -447,15 +445,24 @@ static int merge_compare_wall_end(const void *pa, const void *pb)
 		       ?: merge_compare_end(pa, pb);
 }
 
-size_t merge_choose(struct merge *m, const struct merge_choice *c)
+/* Returns whether it is known when since 1970 the events of a database were. */
+static bool merge_knows_wall(const struct merge_input *in)
 {
-	bool walls =
-		m->n_input && !any_where(m->n_input, i,
-					 !m->input[i].has_wall ||
-						 m->input[i].last == TIME_NONE);
+	return in->has_wall || in->last == TIME_NONE || in->last >= CENTURY;
+}
+
+int merge_choose(struct merge *m, const struct merge_choice *c, struct err *err)
+{
+	bool walls = !any_where(m->n_input, i, !merge_knows_wall(&m->input[i]));
+	bool by_wall = (c->has_from && c->from >= CENTURY) ||
+		       (c->has_to && c->to >= CENTURY);
 	int64_t newest = INT64_MIN;
 	size_t n = 0;
 
+	if (by_wall && !walls)
+		return err_set(err, ERR_USAGE,
+			       "--from and --to: not all of the databases know "
+			       "the time of day; give seconds of their clock");
 	qsort(m->input, m->n_input, sizeof(*m->input),
 	      walls ? merge_compare_wall_end : merge_compare_end);
 	for (size_t i = 0; i < m->n_input; i++)
@@ -464,14 +471,18 @@ size_t merge_choose(struct merge *m, const struct merge_choice *c)
 	for (size_t i = 0; i < m->n_input; i++) {
 		struct merge_input *in = &m->input[i];
 
-		in->out = !merge_in_range(in, c, walls) ||
+		in->out = !merge_in_range(in, c, by_wall) ||
 			  (c->since && newest != INT64_MIN &&
 			   (uint64_t)newest - (uint64_t)merge_end(in, walls) >
 				   (uint64_t)c->since) ||
 			  (c->last && m->n_input - i > c->last);
 		n += !in->out;
 	}
-	return n;
+	return n ? 0
+		 : err_set(err, ERR_USAGE,
+			   "none of the %zu databases has events in the time "
+			   "that was chosen",
+			   m->n_input);
 }
 
 uint64_t merge_bytes(const struct merge *m)

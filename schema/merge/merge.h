@@ -67,9 +67,10 @@ int merge_add(struct merge *m, const char *path, struct err *err);
  * merge_load_chosen() reads the captures of those that are kept. */
 int merge_add_later(struct merge *m, const char *path, struct err *err);
 int merge_load_chosen(struct merge *m, struct err *err);
-/* Leaves out databases without an event in the chosen times. Returns the number
- * of databases that are kept. */
-size_t merge_choose(struct merge *m, const struct merge_choice *c);
+/* Leaves out databases without an event in the chosen times. Returns 0, or -1
+ * and *err if none is kept. */
+int merge_choose(struct merge *m, const struct merge_choice *c,
+		 struct err *err);
 /* Return the size in bytes of the databases that are kept, and the path of the
  * only one, or NULL if there are several. */
 uint64_t merge_bytes(const struct merge *m);

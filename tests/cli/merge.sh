@@ -305,6 +305,15 @@ db = sqlite3.connect("clocks/2.db")
 db.execute("INSERT INTO meta(capture, key, value) SELECT id, ?, ? FROM capture", ("wall_offset_ns", 17 * 10**17))
 db.commit()' 2>err && rows "$a" --last 1 clocks
 bad=$?
+# by the time of day the first one is the last; of a third one no event has a time
+cp one/2.db clocks/3.db
+python3 -c 'import sqlite3
+db = sqlite3.connect("clocks/1.db")
+db.execute("INSERT INTO meta(capture, key, value) SELECT id, ?, ? FROM capture", ("wall_offset_ns", 18 * 10**17))
+db.commit()
+db = sqlite3.connect("clocks/3.db")
+db.execute("UPDATE capture SET first_ns = NULL, last_ns = NULL, bytes = 7")
+db.commit()' 2>err && rows "$a" --last 1 clocks && rows "$a" --from '2026-01-01 00:00' clocks || bad=1
 say times_of_day_choose_where_all_have_them
 
 # ---- a capture of which one database has names
@@ -349,6 +358,8 @@ refuse 2 '--since needs a time' report --since soon two
 refuse 2 '--since needs a time' report --since 200000d two
 refuse 2 '--from needs seconds' report --from soon two
 refuse 2 '--from needs seconds' report --from 9999-01-01 two
+refuse 2 'not all of the databases know the time of day' report --from 2020-01-01 two
+refuse 2 'not all of the databases know the time of day' report --to 2020-01-01 two
 refuse 2 '--since needs a time' report --since 0x10s two
 refuse 2 'one database at a time' symbolize one/1.db one/2.db
 head -c 20000 one/1.db >two/cut.db
