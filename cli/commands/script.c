@@ -70,13 +70,13 @@ static int script_print_rows(struct script *s, struct events *ev,
 static int script_print_all(struct store *db, const struct script_fields *f,
 			    struct err *err)
 {
-	struct script_losses l = { .rows = NULL };
+	struct script_losses l = { .f = f, .filter = &filter };
 	struct script *s = script_new(db, f, err);
 	struct events *ev =
 		s ? events_open(db, &filter, EVENTS_ALL, err) : NULL;
 	int ret = -1;
 
-	if (ev && (!show_lost || !script_losses_open(&l, db, f, err))) {
+	if (ev && (!show_lost || !script_losses_open(&l, db, err))) {
 		ret = script_print_rows(s, ev, &l, err);
 		script_flush(s);
 	}

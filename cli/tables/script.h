@@ -12,6 +12,7 @@
 #include "analyze/samples/chains.h"
 
 struct event_row;
+struct filter;
 struct rows;
 struct script;
 
@@ -41,18 +42,20 @@ int script_json(struct script *s, const struct event_row *e, struct err *err);
 void script_flush(struct script *s);
 void script_free(struct script *s);
 
-/* The losses of a database, in the order of their ends, to be printed between
- * the samples. A zeroed struct has none. */
+/* The losses of a database in the order of their ends, to be printed between
+ * the samples. Without rows it has none. */
 struct script_losses {
 	const struct script_fields *f;
+	const struct filter *filter; /* only losses of its times and CPUs */
+	int64_t from, to;
 	struct rows *rows;
 	bool more;
 };
 
-/* Reads the losses. Returns 0, or -1 and *err; the caller closes l->rows in
- * both cases. */
+/* Reads the losses; the caller has set f and filter. Returns 0, or -1 and *err;
+ * the caller closes l->rows in both cases. */
 int script_losses_open(struct script_losses *l, struct store *db,
-		       const struct script_fields *f, struct err *err);
+		       struct err *err);
 /* Prints, after the lines of s, the losses that ended until `time`; INT64_MAX:
  * all the rest. Returns 0, or -1 and *err. */
 int script_losses_until(struct script_losses *l, struct script *s, int64_t time,

@@ -112,6 +112,28 @@ for r in map(json.loads, sys.stdin):
         last, ends = r["time_ns"], []
 assert lost > 3, lost' 2>log
 ok losses_are_where_they_end $?
+# what ended before the chosen time, or began after it, is not of it
+"$B" ingest -q --no-symbols -o shop.db "$cap/shop.data.zst" 2>log
+chosen() {	# chosen OPTION...: the losses, as "CPU FROM TO"
+	"$B" script --show-lost --json "$@" shop.db | python3 -c 'import json, sys
+for r in map(json.loads, sys.stdin):
+    if "lost" in r:
+        print(r.get("cpu", -1), r.get("from_ns", -1), r.get("to_ns", -1))'
+}
+chosen >all
+first=$(awk '$1 >= 0 && $2 > 0 { print $2; exit }' all)
+last=$(awk '$1 >= 0 && $3 > 0 { print $3; exit }' all)
+seconds() {
+	echo "$(($1 / 1000000000)).$(printf %09d $(($1 % 1000000000)))"
+}
+chosen --time "$(seconds "$first"),$(seconds "$last")" >some
+awk -v a="$first" -v b="$last" '($3 < 0 || $3 >= a) && $2 < b + 1000' all >want
+[ "$(wc -l <some)" -lt "$(wc -l <all)" ] && cmp some want >log 2>&1
+ok losses_are_those_of_the_chosen_time $?
+chosen --cpu 0 >some
+awk '$1 <= 0' all >want
+[ "$(wc -l <some)" -lt "$(wc -l <all)" ] && cmp some want >log 2>&1
+ok losses_are_those_of_the_chosen_cpus $?
 answer query lost.db 'SELECT 1 AS x'
 answer sframe --readiness lost.db
 answer sframe --check "$cap/sframe/plt-got.so"
