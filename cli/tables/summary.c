@@ -35,8 +35,8 @@ struct summary {
 	uint64_t n;	   /* rows of the section being printed */
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
-	int64_t first, last;
-	bool ticks; /* times are ticks, not ns */
+	int64_t span; /* ns that were recorded */
+	bool ticks;   /* times are ticks, not ns */
 	struct err *err;
 	int64_t unnamed;   /* addresses that were not symbolized */
 	int64_t generated; /* addresses in code that no file has */
@@ -54,13 +54,8 @@ static int summary_each(struct summary *s, const char *query,
 
 static void summary_take_range(struct summary *s, const struct rows *r)
 {
-	s->samples += (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES);
-	if (!rows_int(r, INFO_CAPTURES_LAST_NS))
-		return;
-	if (!s->last || rows_int(r, INFO_CAPTURES_FIRST_NS) < s->first)
-		s->first = rows_int(r, INFO_CAPTURES_FIRST_NS);
-	if (rows_int(r, INFO_CAPTURES_LAST_NS) > s->last)
-		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
+	s->samples = (uint64_t)rows_int(r, INFO_SPAN_SAMPLES);
+	s->span = rows_int(r, INFO_SPAN_NS);
 }
 
 static void summary_take_ticks(struct summary *s, const struct rows *r UNUSED)
@@ -482,16 +477,16 @@ static int summary_put(struct summary *s, const char *path)
 	FILE *out = s->l.out;
 	bool brief = s->brief;
 
-	if (summary_each(s, "info_captures", summary_take_range) ||
+	if (summary_each(s, "info_span", summary_take_range) ||
 	    summary_each(s, "info_ticks", summary_take_ticks) ||
 	    (!brief && trust_sentence(s->db, trust, s->err)))
 		return -1;
 	/* "perf.db: 7832 samples over 2.31 s" */
 	safe_text_say(out, term_on(out, STYLE_BOLD), path, "");
 	fprintf(out, "%s: %s", term_off(out), HUMAN_NOUN(s->samples, "sample"));
-	if (s->last > s->first)
+	if (s->span)
 		fprintf(out, " over %s",
-			summary_span(s, n, sizeof(n), s->last, s->first));
+			summary_span(s, n, sizeof(n), s->span, 0));
 	putc('\n', out);
 	if (!brief) {
 		fputs("  ", out);

@@ -75,6 +75,14 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 		AND o.what = 'regress') AS step_ns
 FROM capture ORDER BY id
 
+-- How long was recorded. Captures may be of different hosts or boots, whose times
+-- are not related, so what is between them counts no more than what overlaps.
+-- name: info_span
+SELECT total(samples) AS samples,
+	total(max(0, last_ns - max(first_ns, coalesce(seen, first_ns)))) AS ns
+FROM (SELECT samples, first_ns, last_ns, max(last_ns) OVER (ORDER BY first_ns
+	ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW) AS seen FROM capture)
+
 -- The captures whose times count ticks of a clock: a note says so, and no other
 -- capture tells how long a tick is.
 -- name: info_ticks

@@ -81,6 +81,11 @@ refuses "and the way out is named" "--clock-offset 2=NS" a.txt other.txt
 "$B" ingest -q -o sep.db --separate a.txt other.txt 2>err
 is "unless they are kept separate" 0 $?
 is "on clocks of their own" ',,,,;,,,,;' "$(ask sep.db "$aligned")"
+"$B" ingest -f --no-symbols -o far.db --separate "$cap/fp-1.data" "$cap/before.data" 2>err
+is "what is between two recordings was not recorded" "far.db: 511 samples over 681 ms" "$(head -n 1 err)"
+"$B" ingest -f --no-symbols -o far.db "$cap/fp-1.data" 2>err
+is "of one it is from its first time to its last" "far.db: 133 samples over 301 ms" "$(head -n 1 err)"
+rm far.db
 "$B" ingest -q -o off.db --clock-offset other.txt=-5000 a.txt other.txt 2>err
 is "or the user knows the offset" 0 $?
 is "which is then that" 'reference,0,0,0,1;given,-5000,,0,2;' \
