@@ -86,6 +86,12 @@ is "what is between two recordings was not recorded" "far.db: 511 samples over 6
 "$B" ingest -f --no-symbols -o far.db "$cap/fp-1.data" 2>err
 is "of one it is from its first time to its last" "far.db: 133 samples over 301 ms" "$(head -n 1 err)"
 rm far.db
+for option in --clock-offset=1=7 --sched-clock-offset=7; do
+	"$B" ingest -q -o off.db --separate $option a.txt other.txt 2>err
+	is "no clock is moved that is kept: $option" 2 $?
+	grep -q "leave out ${option%%=*}\$" err
+	is "and that is said: $option" 0 $?
+done
 "$B" ingest -q -o off.db --clock-offset other.txt=-5000 a.txt other.txt 2>err
 is "or the user knows the offset" 0 $?
 is "which is then that" 'reference,0,0,0,1;given,-5000,,0,2;' \
