@@ -60,7 +60,9 @@ is flags_are_rows_by_their_names "6 GFP_KERNEL
 says a_function_is_a_row_by_its_name '  50.00        5  perf_event_mmap+0x155/0x3e0' "$work/report"
 want=$(awk '$1 > 64 { n++; sum += $2 } END { printf("%d samples, %d,%03d bytes_alloc", n, sum / 1000, sum % 1000) }' "$work/sizes")
 "$B" report --filter 'bytes_req > 64' --weight bytes_alloc $cap >"$work/report"
-says only_samples_that_pass_the_filter_count "event: kmem:kmalloc, $want" "$work/report"
+says only_samples_that_pass_the_filter_count "event: kmem:kmalloc (filtered), $want" "$work/report"
+"$B" report --filter 'bytes_req > 64' --weight bytes_alloc --json $cap >"$work/report"
+says and_json_says_that_they_are_filtered '"filtered":true' "$work/report"
 "$B" flame --filter 'bytes_req > 64' -o "$work/flame.svg" $cap 2>"$work/err"
 says a_flame_graph_has_only_samples_that_pass_the_filter \
 	">${want%%,*} of kmem:kmalloc, filtered" "$work/flame.svg"
