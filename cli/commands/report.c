@@ -204,14 +204,14 @@ static int report_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return report_tell_functions(argc, err);
+	const bool waits = offcpu_opts.on && !callers && !callees;
 	int rc = wall_clock_take(db, path, &offset, &o.wall_clock, err);
-	if (!rc && o.wall_clock && !offcpu_opts.on)
+	if (!rc && o.wall_clock && !waits)
 		rc = err_set(err, ERR_USAGE,
 			     "--wall-clock is for tables with times: add "
-			     "--off-cpu");
-	rc = rc ? -1
-	     : offcpu_opts.on && !callers && !callees
-		     ? report_offcpu(db, path, &o, err)
+			     "--off-cpu, without --callers and --callees");
+	rc = rc	     ? -1
+	     : waits ? report_offcpu(db, path, &o, err)
 		     : report_table(db, path, &o, err);
 	return rc ? report_tell_functions(argc, err) : status;
 }

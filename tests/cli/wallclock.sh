@@ -42,9 +42,13 @@ do
 	bad=$?
 	say "$(echo "$command" | tr -d -- - | tr ' ' _)_has_them"
 done
-"$B" report --wall-clock w.db >out 2>err
-[ $? = 2 ] && grep -q 'add --off-cpu' err
-bad=$?
+bad=0
+for option in '' '--off-cpu --callers schedule' '--off-cpu --callees schedule'
+do
+	# shellcheck disable=SC2086 # words
+	"$B" report --wall-clock $option w.db >out 2>err
+	[ $? = 2 ] && grep -q 'add --off-cpu' err || bad=1
+done
 say a_table_without_times_refuses
 for command in path 'latency off-cpu' sched
 do
