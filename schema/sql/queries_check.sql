@@ -212,8 +212,11 @@ SELECT cpu, sum(n) AS records, count(*) AS intervals
 FROM loss WHERE counts GROUP BY cpu ORDER BY cpu
 
 -- name: check_lost_in_time
+-- No time has the losses of several hosts or clocks.
 WITH span AS (
 	SELECT min(first_ns) AS a, max(last_ns) AS b FROM capture
+	HAVING count(DISTINCT coalesce(host, '') || ' ' || coalesce(release, '')
+		|| ' ' || coalesce(clock, '')) FILTER (WHERE align IS NULL) < 2
 )
 SELECT CAST((l.t1 - s.a) * 50.0 / (s.b - s.a + 1) AS INTEGER) AS part,
 	sum(l.n) AS records, count(*) AS intervals

@@ -626,6 +626,16 @@ ok and_overflows_no_sum $?
 "$MKCAP" "$work/kept.txt" "$work/kept.data" && COLUMNS=120 "$B" check --verbose "$work/kept.data" >"$work/out" 2>&1 &&
 	! grep -q 'in time' "$work/out"
 ok no_loss_has_no_place_in_time $?
+# nor has one of two hosts a place in the time of both
+for capture in shop.data.zst naps.data
+do
+	"$B" ingest -q --no-symbols -o "$work/${capture%%.*}.db" "$captures/$capture"
+done
+COLUMNS=120 "$B" check "$work/shop.db" >"$work/out" 2>"$work/err"
+says losses_of_one_host_have_one_time 'in time '
+COLUMNS=120 "$B" check "$work/shop.db" "$work/naps.db" >"$work/out" 2>"$work/err"
+! grep -q 'in time ' "$work/out" && grep -q '2,091 records' "$work/out"
+ok losses_of_two_hosts_have_none $?
 
 # a chain without a sample: a segment may begin inside a stay
 "$MKCAP" "$root/tests/cases/chain_that_nobody_here_asked_for/capture.txt" "$work/late.data" &&
