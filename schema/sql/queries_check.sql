@@ -212,8 +212,8 @@ SELECT cpu, sum(n) AS records, count(*) AS intervals
 FROM loss WHERE counts GROUP BY cpu ORDER BY cpu
 
 -- name: check_lost_in_time
--- No time has the losses of several hosts or clocks.
 WITH span AS (
+	-- no time has the losses of several hosts or clocks
 	SELECT min(first_ns) AS a, max(last_ns) AS b FROM capture
 	HAVING count(DISTINCT coalesce(host, '') || ' ' || coalesce(release, '')
 		|| ' ' || coalesce(clock, '')) FILTER (WHERE align IS NULL) < 2
