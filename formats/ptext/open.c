@@ -361,6 +361,14 @@ static void ptext_take_place(struct ptext_frame *f)
 	f->off = ptext_take_off(&f->symbol);
 }
 
+/* Returns whether a path has a text that ends in the name of its file. */
+static bool ptext_file_has(struct scan path, const char *text)
+{
+	const struct scan rest = scan_tail(path, scan_find(path, text));
+
+	return rest.n && scan_find_char(scan_tail(rest, 1), '/') == rest.n - 1;
+}
+
 /* Returns whether the file of a frame is the kernel or a module. */
 static bool ptext_is_kernel(struct scan path)
 {
@@ -373,12 +381,12 @@ static bool ptext_is_kernel(struct scan path)
 		n++;
 	if (n > 1 && *path.p == '[' && scan_is(scan_tail(path, n), "]"))
 		return !memmem(others, sizeof(others), path.p, path.n);
+	/* "/lib/modules/6.1/ext4.ko.xz", but not "/root/.kodi/pvr.so" */
 	return scan_starts(path, "[kernel") ||
 	       scan_starts(path, "[guest.kernel") ||
-	       scan_starts(path, "bpf_prog_") ||
-	       scan_find(path, ".ko") < path.n ||
-	       scan_find(path, "/vmlinux") < path.n ||
-	       scan_is(path, "/proc/kcore");
+	       scan_starts(path, "bpf_prog_") || scan_take_end(&path, ".ko") ||
+	       ptext_file_has(path, ".ko.") ||
+	       ptext_file_has(path, "/vmlinux") || scan_is(path, "/proc/kcore");
 }
 
 /* Takes "outer;inner 12". Returns false if the line is not of this form. */
