@@ -581,6 +581,15 @@ static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
 		       ?: scan_starts(s, "# ========\n# captured on") * 20;
 }
 
+/* Returns whether an event is "system:name": the letters of "cycles:P" are
+ * modifiers. */
+static bool ptext_is_tracepoint(struct scan name)
+{
+	const struct scan s = scan_tail(name, scan_find_char(name, ':') + 1);
+
+	return any_where(s.n, i, !memchr("ukhGHpPSDIWeb:", s.p[i], 14));
+}
+
 SAME_FUNCTION(ptext_event_same, struct ptext, event[id], struct scan,
 	      scan_is(*y, x->name));
 
@@ -598,7 +607,7 @@ static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
 		return id;
 	const bool clock = scan_starts(name, "cpu-clock") ||
 			   scan_starts(name, "task-clock");
-	const bool text = h->text.n && scan_find_char(name, ':') < name.n;
+	const bool text = h->text.n && ptext_is_tracepoint(name);
 
 	id = (uint32_t)p->n_event;
 	*mem_add(p->event, p->n_event, p->cap_event) = (struct event_def){
@@ -705,6 +714,7 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
  * phys_addr a number after its file. */
 static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 {
+	const bool tracepoint = ptext_is_tracepoint(h->event);
 	struct ptext_frame is = { .ip = 0 };
 	struct scan text = h->text;
 	size_t end = text.n;

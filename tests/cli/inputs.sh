@@ -210,10 +210,18 @@ form "-F tod" '0 2 1 4838710170000 4838710480000 a' \
 	"a 7 [000] 2026-11-25 22:59:21.267447  4838.710170: cycles: \\n${a}a 7 [000] disabled  4838.710480: cycles: \\n$a"
 form "-F insn" '0 2 1 1000000000 2000000000 a' "a 7 1.000000: cycles: \\n${a}a 7 2.000000: cycles: \\n\t 11 f (/x)\\n ilen: 2 insn: 89 07\\n"
 form "--deltatime" '0 3 1 0 350000000 a' "a 7 0.000000: cycles: \\n${a}a 7 0.200000: cycles: \\n${a}a 7 0.150000: cycles: \\n$a"
+form "--deltatime of deep stacks" '0 3 1 0 350000000 a' "$(f=$(printf '\\t 11 f (/x)\\n%.0s' $(seq 150))
+printf 'a 7 %s: cycles: \\n%s\\n' 0.000000 "$f" 0.200000 "$f" 0.150000 "$f")"
 form "-F addr" '0 1 1 1000000000 1000000000 a ffffffff8175336a elf_load' \
 	'a 7 1.000000: page-faults:     55d8c9be95c0 __progname+0x0 (/usr/bin/ls)   1e05080021 |OP N/A 0 ffffffff8175336a elf_load+0x28a ([kernel.kallsyms])        0\n'
 form "of a tracepoint whose text begins with an address" '0 1 1 1000000000 1000000000 a' \
 	'a 7 1.000000: lock:contention_begin: 0xffffffff831f5aa0 (flags=MUTEX)\n'
+form "of one whose text begins like an address" '0 1 1 1000000000 1000000000 a' \
+	'a 7 1.000000: bpf_trace:bpf_trace_printk: 1234567 things seen\n'
+is "which is all of its text, and an event" "1234567 things seen|count" \
+	"$("$B" script -F trace form.db | sed 's/^ *//; s/ $//')|$(one form.db 'SELECT how FROM event_type' | tr -d '"')"
+form "of an event with modifiers" '0 1 1 1000000000 1000000000 a 401136 main' 'a 7 1.000000: 1 cycles:P:            401136 main+0x6 (/x)\n'
+is "which is a sample" "sample" "$(one form.db 'SELECT how FROM event_type' | tr -d '"')"
 form "-F comm,tid,ip" '0 2 1 - - a' "a  7 \\n\\na  7 \\n$a"
 form "-F comm,tid,ip of events without frames" '0 1 1 - - a ffffffff81b713d8 [unknown]' 'a  7524  ffffffff81b713d8 [unknown]\n'
 form "of a thread without a name" '0 1 1 1000000000 1000000000 :7' ':7     7 1.000000: cycles:  \n'
