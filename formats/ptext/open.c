@@ -732,7 +732,8 @@ static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 		    ptext_take_frame(t, &f) && f.rest.n && *f.rest.p != '|') {
 			ptext_take_place(&f);
 			if (f.path.n || scan_is(f.symbol, "[unknown]") ||
-			    t.p == text.p || (is.rest.n && token.n >= 12)) {
+			    (t.p == text.p && !tracepoint) ||
+			    (is.rest.n && token.n >= 12)) {
 				is = f;
 				h->text.n = (size_t)(t.p - text.p);
 			}
@@ -1108,17 +1109,17 @@ static bool ptext_has_deltas(struct scan s)
 {
 	struct ptext_head h;
 	uint64_t last = 0;
-	bool first = true;
+	int n = 0;
 
-	for (int i = 0; s.n && i < LOOK_LINES; i++) {
+	while (s.n && n < LOOK_LINES) {
 		const struct scan line = scan_line(&s);
 
 		if (!line.n || *line.p == '#' || *line.p == '\t' ||
 		    !ptext_take_head(line, false, &h) || !h.timed)
 			continue;
-		if (first ? h.time != 0 : h.time < last)
-			return !first;
-		first = false;
+		if (n ? h.time < last : h.time != 0)
+			return n > 0;
+		n++;
 		last = h.time;
 	}
 	return false;
@@ -1150,7 +1151,7 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 		return NULL;
 	}
 	ptext_take_info(p, all);
-	if (ptext_has_deltas(all)) {
+	if (p->src.info.has_time && ptext_has_deltas(all)) {
 		p->deltas = true;
 		reader_note(&p->src, "deltas",
 			    "times are the sums of those that --deltatime "
