@@ -176,11 +176,9 @@ static void page_sides_put_kinds(struct timings *t, struct json *j)
 			json_uint(j, NULL, r->n[side]);
 			json_uint(j, NULL, r->unproved[side]);
 			/* NaN if the side has no proved ones */
-			json_real_or_null(j, NULL,
-					  r->of[TIMINGS_P50].size[side]);
-			json_real_or_null(j, NULL,
-					  r->of[TIMINGS_P99].size[side]);
-			json_real_or_null(j, NULL, r->longest[side]);
+			json_real(j, NULL, r->of[TIMINGS_P50].size[side]);
+			json_real(j, NULL, r->of[TIMINGS_P99].size[side]);
+			json_real(j, NULL, r->longest[side]);
 			for (size_t k = 0; k < STEPS; k++) {
 				if (!of[k])
 					continue;

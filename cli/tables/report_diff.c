@@ -249,8 +249,8 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 	json_text(j, "change", c->sign > 0 ? "more" : "less");
 	json_real(j, "excess", c->excess);
 	json_real(j, "times", c->times);
-	json_real_or_null(j, "times_low", c->times / factor);
-	json_real_or_null(j, "times_high", c->times * factor);
+	json_real(j, "times_low", c->times / factor);
+	json_real(j, "times_high", c->times * factor);
 	if (c->instead == REPORT_NONE)
 		json_null(j, "instead");
 	else

@@ -281,35 +281,26 @@ void json_int_or_null(struct json *j, const char *key, int64_t v, bool known)
 }
 
 /* 17 digits tell all doubles apart; ".0" marks a whole number as a real. */
-void json_real(struct json *j, const char *key, double v)
+const char *json_real_text(char buf[JSON_REAL], double v)
 {
-	char buf[64];
-
-	if (isnan(v)) {
-		json_put(j, key, "NaN", 3);
-		return;
-	}
-	if (isinf(v)) {
-		json_put(j, key, v < 0 ? "-Infinity" : "Infinity",
-			 v < 0 ? 9 : 8);
-		return;
-	}
-	int n = snprintf(buf, sizeof(buf) - 2, "%.17g", v);
+	if (isinf(v))
+		return v < 0 ? "-9e999" : "9e999";
+	int n = snprintf(buf, JSON_REAL - 2, "%.17g", v);
 	char *point = strpbrk(buf, ".,e");
 
 	if (point && *point == ',')
 		*point = '.';
 	if (!point)
-		n += snprintf(buf + n, 3, ".0");
-	json_put(j, key, buf, (size_t)n);
+		snprintf(buf + n, 3, ".0");
+	return buf;
 }
 
-void json_real_or_null(struct json *j, const char *key, double v)
+void json_real(struct json *j, const char *key, double v)
 {
-	if (isnan(v))
-		json_null(j, key);
-	else
-		json_real(j, key, v);
+	char buf[JSON_REAL];
+	const char *s = isnan(v) ? "null" : json_real_text(buf, v);
+
+	json_put(j, key, s, strlen(s));
 }
 
 void json_fixed(struct json *j, const char *key, uint64_t n, uint64_t d,

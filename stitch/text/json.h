@@ -83,11 +83,12 @@ void json_int(struct json *j, const char *key, int64_t v);
 void json_uint(struct json *j, const char *key, uint64_t v);
 /* Writes v, or null if it is not known. */
 void json_int_or_null(struct json *j, const char *key, int64_t v, bool known);
-/* Writes 17 significant digits; NaN and Infinity, which JSON lacks, as these
- * words. */
+#define JSON_REAL 32
+/* Returns the text of v, which may be in buf: 17 significant digits. Infinity,
+ * for which JSON and SQL have no word, is 9e999, which is read as such. */
+const char *json_real_text(char buf[JSON_REAL], double v);
+/* Writes v, or null if it is NaN. */
 void json_real(struct json *j, const char *key, double v);
-/* Writes v, or null if it is NaN: browsers read no NaN. */
-void json_real_or_null(struct json *j, const char *key, double v);
 /* Writes n / d with `decimals` decimals, truncated. */
 void json_fixed(struct json *j, const char *key, uint64_t n, uint64_t d,
 		unsigned int decimals);
