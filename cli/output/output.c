@@ -596,11 +596,15 @@ void output_put(const struct output *o, FILE *out, const struct value *v,
 		o->text(out, v->text, v->len);
 	} else {
 		bool blob = v->kind == VALUE_BLOB;
+		char real[JSON_REAL];
 
 		output_around(out, v->kind == VALUE_NULL ? o->null
 				   : blob		 ? o->blob
 							 : "");
-		output_value(out, v);
+		if (o->column && v->kind == VALUE_REAL && !v->text)
+			fputs(json_real_text(real, v->real), out);
+		else
+			output_value(out, v);
 		output_around(out, blob ? o->blob_end : "");
 	}
 	output_around(out, mark);
@@ -620,6 +624,8 @@ void output_put_name(const struct output *o, FILE *out, const char *name,
 		output_put(o, out, &v, "", first);
 }
 
+/* Of columns with one name, which no table has, the second is "name:1", as in
+ * CREATE TABLE AS. */
 int output_write(const struct output *o, FILE *out, struct rows *rows,
 		 struct err *err)
 {
@@ -628,8 +634,15 @@ int output_write(const struct output *o, FILE *out, struct rows *rows,
 
 	if (o->write)
 		return o->write(out, rows, err);
-	for (size_t i = 0; i < n; i++)
-		output_put_name(o, out, rows_name(rows, i), !i);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = rows_name(rows, i);
+		size_t same = 0;
+
+		for (size_t k = 0; o->column && k < i; k++)
+			same += !strcasecmp(rows_name(rows, k), name);
+		char *numbered OWNED = mem_printf("%s:%zu", name, same);
+		output_put_name(o, out, same ? numbered : name, !i);
+	}
 	fputs(o->end, out);
 	if (o->rule[0][0]) {
 		putc('|', out);

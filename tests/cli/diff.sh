@@ -174,6 +174,18 @@ r = db.execute("SELECT * FROM result")
 print([c[0] for c in r.description][::4], r.fetchone())' | sed 's/, [0-9]*, 1/, N, 1/')" = \
 	"['a b', '\"'] (\"it's\", b'\\x00\\xff', None, N, 1.5)" ]
 ok sql_of_any_query_makes_the_same_table $?
+"$B" query --format sql before.db "SELECT 1 AS a, 3.0 AS A, 1e999, 1.0 / 3 AS a" >q.sql
+[ "$(python3 -c 'import sqlite3
+db = sqlite3.connect(":memory:")
+db.executescript(open("q.sql").read())
+r = db.execute("SELECT * FROM result")
+print([c[0] for c in r.description], r.fetchone())')" = \
+	"['a', 'A:1', '1e999', 'a:2'] (1, 3.0, inf, 0.3333333333333333)" ]
+ok and_of_one_with_equal_names_and_numbers_that_are_not_finite $?
+"$B" query --json before.db "SELECT -1e999 AS x" >q.json
+[ "$(python3 -c 'import json
+print(json.load(open("q.json"), parse_constant=len)["rows"])' 2>&1)" = "[{'x': -inf}]" ]
+ok which_json_has_as_numbers_too $?
 judge larger d.json flat.json
 ok noise_within_a_recording_makes_p_larger $?
 "$B" flame --diff --absolute before.db after.db >abs.svg
