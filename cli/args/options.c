@@ -68,6 +68,8 @@ static const struct command *options_typed; /* whose words count */
 bool options_help, options_brief, options_version;
 unsigned int options_own;
 int options_before;
+static const void **given; /* where the values of options were stored */
+static size_t n_given, cap_given;
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
@@ -452,9 +454,15 @@ static int set_number(const struct opt *o, const char *text, struct err *err)
 	return 0;
 }
 
+bool options_given(const struct opt *o)
+{
+	return any_where(n_given, i, given[i] == o->value);
+}
+
 /* text is NULL for options without an argument. */
 static int set_value(const struct opt *o, const char *text, struct err *err)
 {
+	*mem_add(given, n_given, cap_given) = o->value;
 	switch (o->kind) {
 	case OPT_FLAG:
 		*(bool *)o->value = true;

@@ -39,6 +39,9 @@ void options_color(int argc, char **argv);
  * may have one, and who takes a URL says so. */
 void options_hide_passwords(int argc, char **argv);
 
+/* Returns whether an option was given, or one with the same value. */
+bool options_given(const struct opt *o);
+
 /* Calls fn for each option; groups are expanded in place, headings left out. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);

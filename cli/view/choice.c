@@ -244,34 +244,41 @@ static void choice_collect(void *arg, const struct opt *o)
 	same->has |= o->value == same->value;
 }
 
+/* value: NULL: the option takes none. */
 static void choice_add(struct choice_list *l, const char *name,
 		       const char *value)
 {
-	size_t n = strlen(name) + strlen(value) + sizeof("--=");
+	const char *option = arena_join(&typed, "-", '-', name);
 
-	if (l->n == CHOICE_ARGS)
-		return;
-	char *text = arena_take(&typed, (n + 7) & ~(size_t)7);
-	snprintf(text, n, "--%s=%s", name, value);
-	l->argv[l->n++] = text;
+	if (l->n < CHOICE_ARGS)
+		l->argv[l->n++] =
+			value ? arena_join(&typed, option, '=', value) : option;
 }
 
-/* Adds an option if it was given and the command has it. */
+/* Adds an option if it was given and the command has it; --input is given as
+ * the argument. */
 static void choice_take(void *arg, const struct opt *o)
 {
 	struct choice_list *l = arg;
 	struct choice_same same = { .value = o->value };
+	const struct opt_list *list = o->value;
+	char number[24];
 
 	options_walk(l->known, choice_collect, &same);
-	if (!same.has)
+	if (!same.has || !strcmp(o->name, "input"))
 		return;
 	if (o->kind == OPT_STRING && *(const char *const *)o->value)
 		choice_add(l, o->name, *(const char *const *)o->value);
-	for (size_t i = 0;
-	     o->kind == OPT_LIST && i < ((const struct opt_list *)o->value)->n;
-	     i++)
-		choice_add(l, o->name,
-			   ((const struct opt_list *)o->value)->item[i]);
+	for (size_t i = 0; o->kind == OPT_LIST && i < list->n; i++)
+		choice_add(l, o->name, list->item[i]);
+	if (!options_given(o))
+		return;
+	if (o->kind == OPT_FLAG || o->kind == OPT_NO)
+		choice_add(l, o->name, NULL);
+	if (o->kind == OPT_NUMBER) {
+		snprintf(number, sizeof(number), "%ld", *(long *)o->value);
+		choice_add(l, o->name, number);
+	}
 }
 
 size_t choice_args(const struct opt *opts, const char *command,

@@ -356,6 +356,14 @@ def check_segments():
     say(have and have == want[:len(have)],
         "functions_of_segments_are_those_of_report", t.last, have, want)
     t.end()
+    for name, args, want in (("last", ("--last 1", folder), ("--last", "1", folder)),
+                             ("input", ("-i", path("fp")), (path("fp"),))):
+        t = Terminal("'%s' view %s %s" % (B, *args), width=WIDE)
+        t.shows(FIRST)
+        t.keys("8")
+        if check_lines(t, "info_with_" + name, "what is in it", printed("info", *want)):
+            say(True, "info_is_of_what_%s_says" % name)
+        t.end()
 
 
 def check_comparison():
