@@ -460,8 +460,10 @@ static void view_ask_time(struct view *v)
 			return;
 		}
 	} while (span_move(key, &from, &to, &marked));
-	v->filter->time = NULL;
-	choice_text(v->filter, text, sizeof(text));
+	struct filter others = *v->filter;
+
+	others.time = NULL;
+	choice_text(&others, text, sizeof(text));
 	int64_t t0 = span.first + (int64_t)from * span.part;
 	int64_t t1 = span.first + (int64_t)(to + 1) * span.part;
 
