@@ -399,8 +399,9 @@ static void view_open_any(struct view *v)
 }
 
 /* Loads the samples that the filters select, closes all screens and opens the
- * first. Returns false, and keeps the old ones, on error or if none match. */
-static bool view_load(struct view *v)
+ * first. Returns false on error or if none match; keeps: the old ones stay then.
+ */
+static bool view_load(struct view *v, bool keeps)
 {
 	struct err err = { 0 };
 	struct sums *s =
@@ -408,7 +409,8 @@ static bool view_load(struct view *v)
 
 	if (!s && (v->sums || err.code != ERR_FORMAT)) {
 		view_say(v, "%s", err.msg);
-		return false;
+		if (keeps)
+			return false;
 	}
 	while (v->n)
 		view_leave(v);
@@ -427,7 +429,7 @@ static void view_filter(struct view *v, const char *text)
 
 	if (choice_set(v->filter, text, &err))
 		view_say(v, "%s", err.msg);
-	else if (!view_load(v))
+	else if (!view_load(v, true))
 		*v->filter = before;
 	else
 		*mem_add(v->past, v->n_past, v->cap_past) = before;
@@ -481,7 +483,7 @@ static void view_undo(struct view *v)
 		return;
 	}
 	*v->filter = v->past[--v->n_past];
-	view_load(v);
+	view_load(v, true);
 }
 
 /* ---- search, comparison, files */
@@ -643,7 +645,7 @@ static void view_renew(struct view *v)
 	char *kept OWNED = name ? mem_strdup(name) : NULL;
 
 	if (v->n == 1 && !v->frozen && view_open_newest(v)) {
-		view_load(v);
+		view_load(v, false);
 		s = v->stack[v->n - 1];
 		if (kept && s->ops->go)
 			s->ops->go(s, kept);
@@ -844,7 +846,7 @@ int view_run(const struct view_what *what, struct err *err)
 	if (cells_open(err))
 		return -1;
 	if (v.db || view_wait(&v)) {
-		rc = view_load(&v) && v.n ? 0 : -1;
+		rc = view_load(&v, true) && v.n ? 0 : -1;
 		if (!rc && v.sides)
 			view_open_diff(&v, 's');
 		if (!rc)

@@ -366,6 +366,24 @@ def check_segments():
         t.end()
 
 
+def check_live():
+    """A segment without samples that the filter selects does not show those of
+    the one before."""
+    folder = os.path.join(DIR, "live")
+    os.mkdir(folder)
+    t = None
+    for n, name, want in ((1, "fp", "segment-000001.db: functions: .*, 71 samples"),
+                          (2, "shop", "^no thread named 'work-0' here"),
+                          (3, "fp", "segment-000003.db: functions: .*, 71 samples")):
+        shutil.copy(path(name), os.path.join(folder, "next"))
+        os.rename(os.path.join(folder, "next"),
+                  os.path.join(folder, "segment-%06d.db" % n))
+        t = t or Terminal("'%s' view --live '%s' --comm work-0" % (B, folder))
+        say(t.shows(want) and (n != 2 or "71 samples" not in t.last),
+            "live_shows_what_segment_%d_has" % n, t.last)
+    t.end()
+
+
 def check_comparison():
     """b and B are diff with the other one as A and as B."""
     for key, a, b in (("b", "churn", "fp"), ("B", "fp", "churn")):
@@ -1001,6 +1019,7 @@ def main():
             check_screens(name, "cpu=0")
     check_events()
     check_segments()
+    check_live()
     check_comparison()
     check_sides()
     check_tree()
