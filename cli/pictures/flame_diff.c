@@ -487,8 +487,9 @@ static void flame_diff_list_rows(struct diff_page *pg)
 	size_t left = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		const struct diff_place *p = &d->place[total][order[i]];
-		bool gone = !d->place[1][order[i]].b;
+		uint32_t row = order[i];
+		const struct diff_place *p = &d->place[total][row];
+		bool gone = !d->place[1][row].b;
 
 		if (!p->change && (!gone || !p->a || p->skip))
 			continue;
@@ -498,8 +499,6 @@ static void flame_diff_list_rows(struct diff_page *pg)
 		}
 		/* Write "gone from A: f 3.20 %; 30 samples", or "checksum:
 		 * 12.17 % to ...". */
-		uint32_t row = order[i];
-		const struct diff_place *at = &d->place[total][row];
 		char *text;
 		FILE *out = mem_stream(&text, NULL);
 
@@ -516,8 +515,8 @@ static void flame_diff_list_rows(struct diff_page *pg)
 					d, 0,
 					(double)d->row[row].weight[0][total]),
 				false);
-			fprintf(out, "; %s%s", HUMAN_NOUN(at->a, "sample"),
-				at->change ? "" : ", not significant");
+			fprintf(out, "; %s%s", HUMAN_NOUN(p->a, "sample"),
+				p->change ? "" : ", not significant");
 		}
 		mem_stream_end(out);
 		pg->text[n] = text;

@@ -32,6 +32,11 @@
 #include "stitch/base/text_out.h"
 
 /* Returns a new note, DRAWING_NOTE_MAX bytes; NULL if there are too many. */
+
+#define CAPTURES 6 /* that are named */
+
+/* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
+ * too many. */
 static char *drawing_note(struct drawing *d)
 {
 	if (d->n_note + 1 >= SVG_NOTES)
@@ -143,9 +148,8 @@ static void drawing_note_event(struct drawing *d)
 
 		/* Write "NAME and 3 others": the name with most weight, not
 		 * that of idle CPUs. */
-		size_t size = sizeof(names);
 		const struct drawing_name *best = NULL;
-		struct text_out o = { .buf = names, .size = size };
+		struct text_out o = { .buf = names, .size = sizeof(names) };
 		size_t others = 0;
 
 		for (size_t i = 0; i < d->n_name; i++) {
@@ -378,17 +382,26 @@ static struct store *drawing_open(struct drawing *d, const char *path,
 	/* note capture and host, so that the picture still says where its
 	 * samples are from when it is passed on */
 	struct rows *r = rows_of(db, "report_captures", err);
+	bool all = true;
+	size_t n = 0;
+
 	while (rows_step(r)) {
 		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
 		bool whole = rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
 				     VALUE_NULL ||
 			     rows_int(r, REPORT_CAPTURES_COMPLETE);
 
-		drawing_say(d, "capture %.120s%s%.60s%s",
-			    rows_text(r, REPORT_CAPTURES_PATH),
-			    *host ? " of " : "", host,
-			    whole ? "" : ", not complete");
+		all &= whole;
+		if (n++ < CAPTURES)
+			drawing_say(d, "capture %.120s%s%.60s%s",
+				    rows_text(r, REPORT_CAPTURES_PATH),
+				    *host ? " of " : "", host,
+				    whole ? "" : ", not complete");
 	}
+	if (n > CAPTURES)
+		drawing_say(d, "and %s%s",
+			    HUMAN_NOUN(n - CAPTURES, "other capture"),
+			    all ? "" : "; not all are complete");
 	if (rows_end(r, err)) {
 		store_close(db);
 		return NULL;
@@ -640,12 +653,6 @@ static void flame_offcpu_take_wait(struct groups *all,
 	all->group[id].waits++;
 }
 
-static void flame_offcpu_add_missing(struct drawing *d, const char *name,
-				     struct label_list *l)
-{
-	label_list_add(l, labels_add_name(d->labels, LABEL_MISSING, name));
-}
-
 /* Returns whether no sample was taken at this switch. */
 static bool flame_offcpu_has_no_stack(const struct group *g)
 {
@@ -679,27 +686,29 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 		drawing_thread(d, stacks_comm(d->stacks, g->at.comm), &l);
 		stacks_get(d->stacks, &at, &l);
 		if (flame_offcpu_has_no_stack(g))
-			flame_offcpu_add_missing(d, NO_STACK, &l);
-		/* an unknown waker gets a frame if wake-ups were recorded */
+			label_list_add(&l,
+				       labels_add_name(d->labels, LABEL_MISSING,
+						       NO_STACK));
+		/* a missing waker gets a frame where wake-ups are recorded */
 		if (waker_is_known(&g->waker)) {
 			/* Add the waker's stack in reverse, so that the
 			 * function that woke the thread is next to the function
 			 * that waited. */
 			struct stacks_group waker = offcpu_group(&g->waker.at);
-			char who[128];
 			char text[160];
 
-			snprintf(who, sizeof(who), "%.100s%s",
+			snprintf(text, sizeof(text), "[woken by %.100s%s]",
 				 waker_name(d->stacks, &g->waker),
 				 g->waker.proof == PROOF_PROVED ? ""
 								: ", likely");
-			snprintf(text, sizeof(text), "[woken by %s]", who);
 			drawing_group(d, text, &l);
 			size_t from = l.n;
 			stacks_get(d->stacks, &waker, &l);
 			label_list_reverse(&l, from);
 		} else if (g->waker.asleep && sums->wakes)
-			flame_offcpu_add_missing(d, NOT_WOKEN, &l);
+			label_list_add(&l,
+				       labels_add_name(d->labels, LABEL_MISSING,
+						       NOT_WOKEN));
 		rc = drawing_add_group(d, &at, &l, err);
 	}
 	free_all(l.label, l.from);

@@ -45,7 +45,7 @@
  * brightness differs as well, for prints without colour. */
 static const struct palette {
 	const char *name;
-	bool by_kind;
+	bool by_kind; /* colours tell kinds: a legend makes sense */
 	struct ramp ramp[LABEL_KINDS];
 } palettes[] = {
 	{ "kind", true,
@@ -81,12 +81,6 @@ const struct palette *palette_find(const char *name)
 	return NULL;
 }
 
-/* Returns whether colours show kinds of frames, which then need a legend. */
-static bool palette_by_kind(const struct palette *p)
-{
-	return p->by_kind;
-}
-
 bool palette_hatched(enum label_kind kind)
 {
 	return kind == LABEL_MISSING || kind == LABEL_EXEC ||
@@ -120,15 +114,10 @@ void ramp_shade(const struct ramp *r, int i, int n, int light,
 	snprintf(out, RAMP_SHADE, "#%02x%02x%02x", c[0], c[1], c[2]);
 }
 
-static bool has_shades(int kind)
-{
-	return !palette_hatched((enum label_kind)kind);
-}
-
 static void palette_put_rules(const struct palette *p, FILE *out, int light)
 {
-	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		for (int i = 0; i < SHADES && has_shades(kind); i++) {
+	for (enum label_kind kind = 0; kind < LABEL_KINDS; kind++) {
+		for (int i = 0; i < SHADES && !palette_hatched(kind); i++) {
 			char c[RAMP_SHADE];
 
 			ramp_shade(&p->ramp[kind], i, SHADES, light, c);
@@ -141,8 +130,8 @@ static void palette_put_rules(const struct palette *p, FILE *out, int light)
 void palette_json(const struct palette *p, struct json *j, const char *key)
 {
 	json_object(j, key);
-	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		for (int i = 0; i < SHADES && has_shades(kind); i++) {
+	for (enum label_kind kind = 0; kind < LABEL_KINDS; kind++) {
+		for (int i = 0; i < SHADES && !palette_hatched(kind); i++) {
 			const char name[] = { letter[kind], (char)('0' + i),
 					      0 };
 			char c[RAMP_SHADE];
@@ -209,8 +198,7 @@ static bool svg_has_legend(const struct page *p)
 	uint32_t marks =
 		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
 
-	return p->o->look || palette_by_kind(p->o->colors) ||
-	       (p->kinds & marks);
+	return p->o->look || p->o->colors->by_kind || (p->kinds & marks);
 }
 
 /* Returns how many bytes of a note fit on one line, up to a space. */
@@ -540,7 +528,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 		{ LABEL_BOGUS, "b", "fabricated: no call returns there" },
 		{ LABEL_WAIT, "w3", "off the CPU" },
 	};
-	bool all = palette_by_kind(p->o->colors);
+	bool all = p->o->colors->by_kind;
 	const struct svg_style *look = p->o->look;
 	unsigned int x = PAD;
 

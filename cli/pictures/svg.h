@@ -45,7 +45,7 @@ struct ramp {
 void ramp_shade(const struct ramp *r, int i, int n, int light,
 		char out[RAMP_SHADE]);
 
-#define SVG_NOTES 10
+#define SVG_NOTES 20
 
 /* Bytes of a frame's class name, with its 0. */
 #define SVG_CLASS 12

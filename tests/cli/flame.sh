@@ -388,6 +388,15 @@ printf 'a;b;[x];[x] 3\na;b;c;b 1\n' | cmp -s - "$work/got"
 ok a_function_in_itself_is_one_frame $?
 grep -q 'capture tests/captures/task-exitexec.data of sidvm' "$work/title.svg"
 ok a_note_names_the_capture $?
+mkdir "$work/many"
+for f in abi-simd abi-simdintr after before bpf cgroups converted dlchurn pair perthread
+do
+	"$B" ingest -q --no-symbols -o "$work/many/$f.db" "tests/captures/$f.data" 2>/dev/null
+done
+"$B" flame --include . -o "$work/many.svg" "$work/many" 2>/dev/null
+[ "$(grep -c '>capture ' "$work/many.svg")" = 6 ] && grep -q '>and [0-9]* other captures' "$work/many.svg" &&
+	grep -q '>[0-9,]* samples of ' "$work/many.svg"
+ok of_many_captures_the_other_notes_are_there_too $?
 "$B" flame --event syscalls:sys_enter_exit_group -o "$work/exit.svg" \
 	tests/captures/task-exitexec.data 2>/dev/null
 grep -q 'no user half: 100.00 % exit_per_task' "$work/exit.svg"
