@@ -638,30 +638,27 @@ extern const char text_page_css[];
 extern const char text_page_source_css[];
 extern const char text_page_diff_css[];
 extern const char text_page_html[];
-extern const char text_picture_js[];
-extern const char text_page_model_js[];
-extern const char text_page_draw_js[];
-extern const char text_page_ui_js[];
-extern const char text_page_tracks_js[];
-extern const char text_page_time_js[];
-extern const char text_page_heat_js[];
-extern const char text_page_chain_js[];
-extern const char text_page_count_js[];
-extern const char text_page_source_js[];
-extern const char text_page_diff_js[];
-extern const char text_page_sides_js[];
-extern const char text_page_link_js[];
-extern const char text_page_png_js[];
-extern const char text_page_input_js[];
-
-/* in this order, because the last one starts the page */
-static const char *const scripts[] = {
-	text_picture_js,     text_page_model_js,  text_page_draw_js,
-	text_page_ui_js,     text_page_tracks_js, text_page_chain_js,
-	text_page_time_js,   text_page_heat_js,	  text_page_count_js,
-	text_page_source_js, text_page_sides_js,  text_page_diff_js,
-	text_page_link_js,   text_page_png_js,	  text_page_input_js,
-};
+/* In this order: the last one starts the page. */
+#define SCRIPTS(X)                                                             \
+	X(picture)                                                             \
+	X(page_model)                                                          \
+	X(page_draw)                                                           \
+	X(page_ui)                                                             \
+	X(page_tracks)                                                         \
+	X(page_chain)                                                          \
+	X(page_time)                                                           \
+	X(page_heat)                                                           \
+	X(page_count)                                                          \
+	X(page_source)                                                         \
+	X(page_sides)                                                          \
+	X(page_diff)                                                           \
+	X(page_link)                                                           \
+	X(page_png)                                                            \
+	X(page_input)
+#define DECLARE(id) extern const char text_##id##_js[];
+SCRIPTS(DECLARE)
+#define TEXT(id) text_##id##_js,
+static const char *const scripts[] = { SCRIPTS(TEXT) };
 
 struct html_page {
 	struct store *db;
@@ -754,7 +751,8 @@ struct banner {
 	char trust[TRUST_SENTENCE];
 	char *advice; /* sentences, each with a line break after it */
 	struct check_breaks breaks;
-	int64_t findings; /* all, not only those that break a capture */
+	bool losses;	  /* the filters can be followed to what was lost */
+	int64_t findings; /* all, not only those that break the capture */
 };
 
 static void banner_take_advice(void *arg, const char *sentence)
@@ -782,6 +780,7 @@ static int banner_read(struct store *db, const char *path,
 	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
 	trust_say(c.trust, b->trust);
 	b->breaks = c.breaks;
+	b->losses = check_covers(&c, CHECK_RING);
 	FILE *advice = mem_stream(&b->advice, NULL);
 	int rc = check_advice(&c, banner_take_advice, advice, err);
 
@@ -849,13 +848,17 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "is of the chosen one)</span>",
 		      out);
 	fputs("</p>\n<ul class=\"facts\">\n", out);
-	struct rows *r = rows_of(p->db, "sampled", err);
-	while (rows_step(r)) {
-		uint64_t n = (uint64_t)rows_int(r, SAMPLED_SAMPLES);
+	if (!filter_given(p->filter)) {
+		struct rows *r = rows_of(p->db, "sampled", err);
 
-		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
+		while (rows_step(r)) {
+			uint64_t n = (uint64_t)rows_int(r, SAMPLED_SAMPLES);
+
+			html_page_put_fact(out, n,
+					   n == 1 ? "sample" : "samples", NULL);
+		}
+		rc = rows_end(r, err);
 	}
-	rc = rows_end(r, err);
 	/* Write the figures of check: only what it calls broken is red. */
 	int64_t excused = b.breaks.asked - b.breaks.joined - b.breaks.refused -
 			  b.breaks.requests;
@@ -874,13 +877,13 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 			html_page_put_fact(out, (uint64_t)excused,
 					   "not to be expected", NULL);
 	}
-	if (!b.breaks.lost && b.breaks.lost_unknown)
+	if (b.losses && !b.breaks.lost && b.breaks.lost_unknown)
 		html_page_put_fact(out, (uint64_t)b.breaks.lost_unknown,
 				   b.breaks.lost_unknown == 1
 					   ? "loss of an unknown number"
 					   : "losses of an unknown number",
 				   "bad");
-	else
+	else if (b.losses)
 		html_page_put_fact(out, (uint64_t)b.breaks.lost,
 				   b.breaks.lost_unknown
 					   ? "records lost, and more"

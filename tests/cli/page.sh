@@ -222,6 +222,16 @@ want=$("$B" query --format csv "$db" "SELECT count(*) FROM samples
 [ "$(page "$work/page.html" sums | cut -d, -f2)" = "$want" ] &&
 	grep -q 'samples are filtered' "$work/page.html"
 ok filters_choose_what_is_in_it_and_it_says_so $?
+facts() {	# facts DB OPTION...: the figures of the banner
+	html "$@" --no-source && sed -n '/<ul class="facts">/,/<\/ul>/s/<[^>]*>//gp' "$work/page.html"
+}
+facts "$work/facts.db" >"$work/want"
+facts "$work/facts.db" --comm t-ping >"$work/got"
+grep -q '[1-9].* records lost' "$work/want" && grep -q ' samples$' "$work/want" &&
+	grep -q 'asked for' "$work/got" && ! grep -q ' lost$\| samples$' "$work/got"
+ok figures_that_a_filter_cannot_narrow_are_left_out $?
+facts "$work/facts.db" -C 0 | grep -q 'records lost'
+ok those_that_it_can_are_there $?
 cat >"$work/light.txt" <<'END'
 event cpu-clock period=0
 comm pid=100 name=app
