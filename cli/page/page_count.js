@@ -107,7 +107,8 @@ function countTable(section, name, c, found, place)
 			return;
 		}
 		tr.cells[c.count].textContent = grouped(n);
-		if (c.sum)
+		// "": the number is not known
+		if (c.sum && tr.was[c.sum])
 			tr.cells[c.sum].textContent = grouped(found.sum[at[i]] ||
 							      0);
 		if (c.share)

@@ -621,8 +621,8 @@ const strip = {
 		const say = (list, kinds) => list.filter(b =>
 			b[3] <= hi && b[4] >= lo).slice(0, 12).forEach(b =>
 			lines.push(kinds[b[2]][0] + ", " + cpu(b[1]) + ": " +
-				   grouped(b[5]) + " \u2014 " +
-				   kinds[b[2]][1]));
+				   (b[5] ? grouped(b[5]) : "not known how many") +
+				   " \u2014 " + kinds[b[2]][1]));
 
 		if (y > PLOT && y < markRow)
 			say(model.bands, model.band_kinds);

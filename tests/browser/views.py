@@ -510,7 +510,9 @@ def table(b, name):
 
 
 def figures(rows, *columns):
-    return sorted([r[i] if k < len(columns) - 1 else int(number(r[i]))
+    """The last one is a number; None where the cell is empty."""
+    return sorted([r[i] if k < len(columns) - 1 else
+                   int(number(r[i])) if r[i] else None
                    for k, i in enumerate(columns)] for r in rows)
 
 
@@ -533,7 +535,7 @@ def check_tables(b, db):
            sorted(map(list, want)) and want,
            "the_table_of_%ss_is_of_the_range" % kind, table(b, kind + "s"),
            want)
-    want = ask(db, "SELECT what, coalesce(cpu, ''), sum(coalesce(n, 0)) FROM "
+    want = ask(db, "SELECT what, coalesce(cpu, ''), sum(n) FROM "
                "loss WHERE coalesce(t1, ?1) >= ?1 AND coalesce(t0, ?1) < ?2 "
                "GROUP BY capture, what, cpu, counts", lo, hi)
     ok(figures(table(b, "losses"), 1, 2, 3) ==
@@ -635,7 +637,28 @@ def check_counts():
         b.quiet(path, "counts")
 
 
+def check_unknown():
+    """A loss of a number that is not known is not one of 0 records."""
+    path = page_of(make(work, "overwrite-defer.data.zst"))
+    with Browser() as b:
+        b.open(path)
+        s = box(b, "#time")
+        tips = []
+        for y in range(50, int(s[3]), 3):
+            b.point(s[0] + s[2] // 3, s[1] + y)
+            tips += re.findall(r"overwritten, CPU \d: (.*?) \u2014",
+                               b.text("#tip"))
+        ok(set(tips) == {"not known how many"},
+           "a_loss_of_an_unknown_number_is_not_one_of_0", tips)
+        type_in(b, "#from", "0")
+        type_in(b, "#to", "0.1")
+        lost = [r[3:5] for r in table(b, "losses") if r[1] == "overwritten"]
+        ok(lost and all(n == "" and times == "1" for n, times in lost),
+           "nor_in_the_table_of_a_range", lost)
+
+
 check_counts()
+check_unknown()
 check_plain()
 check_wall()
 ftrace = make(work, "ftrace-v7.dat")
