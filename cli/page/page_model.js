@@ -181,10 +181,10 @@ function loadWaits(n)
 	const w = {
 		n: n, from: new Float64Array(n), ns: new Float64Array(n),
 		group: new Uint32Array(n), ready: new Float64Array(n),
-		cause: new Uint8Array(n),	// 0: not known
+		cause: new Uint16Array(n),	// 0: not known
 		proof: new Uint8Array(n),	// of the waker; 0: there is none
 		waker: new Uint32Array(n),	// group of its stack
-		word: new Uint8Array(n)	// 0: it is a thread
+		by: new Uint16Array(n)	// word of that; 0: it is a thread
 	};
 	let from = 0;
 
@@ -197,7 +197,7 @@ function loadWaits(n)
 		w.proof[i] = r.next();
 		if (w.proof[i]) {
 			w.waker[i] = r.next();
-			w.word[i] = r.next();
+			w.by[i] = r.next();
 		}
 	}
 	return w;

@@ -480,7 +480,7 @@ const proofWord = ["unknown", "likely", "proved"];
 // the CPU was only interrupted.
 function wakerName(k)
 {
-	const w = model.wait, word = model.waits.words[w.word[k] - 1];
+	const w = model.wait, word = model.waits.words[w.by[k] - 1];
 
 	return word ? "[" + word + "]" :
 		threadName(model.group.thread[w.waker[k]]);

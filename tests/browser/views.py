@@ -657,8 +657,41 @@ def check_unknown():
            "nor_in_the_table_of_a_range", lost)
 
 
+def check_many_interrupts():
+    """Each of 300 waits is ended by an interrupt of its own."""
+    def line(task, tid, us, event):
+        return "%16s-%-7d [000] %s %5d.%06d: %s\n" % (
+            task, tid, "d..." if "switch" in event else "d.h.",
+            us // 10**6, us % 10**6, event)
+    gone, back = ("sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 "
+                  "prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120" % x
+                  for x in (("prog", 100, "S", "swapper/0", 0),
+                            ("swapper/0", 0, "R", "prog", 100)))
+    with open(work + "/irqs.txt", "w") as f:
+        f.write("# tracer: nop\n#\n")
+        for i in range(300):
+            us = 1000000 + 1000 * i
+            f.write(line("prog", 100, us, gone) +
+                    line("<idle>", 0, us + 100,
+                         "irq_handler_entry: irq=%d name=eth-%d" % (i, i)) +
+                    line("<idle>", 0, us + 110, "sched_waking: comm=prog "
+                         "pid=100 prio=120 target_cpu=000") +
+                    line("<idle>", 0, us + 120,
+                         "irq_handler_exit: irq=%d ret=handled" % i) +
+                    line("<idle>", 0, us + 130, back))
+    path = page_of(work + "/irqs.txt")
+    said = []
+    with Browser() as b:
+        for i in 1, 254, 255, 256, 299:
+            b.open(path, "#view=flame&wait=%d" % i)
+            said.append((i, b.text("#wait .line")))
+    ok(all("woken by [irq:eth-%d]" % i in text for i, text in said),
+       "each_of_many_interrupts_has_its_own_name", said)
+
+
 check_counts()
 check_unknown()
+check_many_interrupts()
 check_plain()
 check_wall()
 ftrace = make(work, "ftrace-v7.dat")
