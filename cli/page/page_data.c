@@ -7,6 +7,7 @@
 #include "analyze/causes/chain.h"
 #include "analyze/causes/wait_cause.h"
 #include "analyze/samples/events.h"
+#include "analyze/samples/filter.h"
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/label_facts.h"
@@ -516,7 +517,8 @@ struct page_times {
 struct page_data {
 	struct loss_marks tl;
 	bool timed, by_samples, inlined_rows, wall;
-	bool served;  /* samples are sums of a server, without times */
+	bool plain;   /* 'flame' needs no option to draw the same */
+	bool served;  /* the sums of a server, without times */
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
 	int event, clock; /* event: to show first; clock: for wall-clock time */
@@ -737,6 +739,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->by_samples = o->samples;
 	d->wall = o->wall;
 	d->inlined_rows = o->inlined_rows;
+	d->plain = !filter_given(o->filter) && !o->samples && o->inlined;
 	d->served = served > 0;
 	if (served < 0 ||
 	    (!served && loss_marks_load(&d->tl, &d->timed, db, err)))
@@ -1062,6 +1065,7 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 		page_data_put_pair(&j, word, verdict_meaning("request", word));
 	json_end(&j);
 	json_bool(&j, "inlined_rows", d->inlined_rows);
+	json_bool(&j, "plain", d->plain);
 	page_data_put_labels(d, &j);
 	page_data_put_words(&j, "band_kinds", loss_band_words, BAND_KINDS);
 	page_data_put_words(&j, "mark_kinds", loss_mark_words, MARK_KINDS);

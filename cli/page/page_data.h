@@ -26,9 +26,9 @@
  *   sizes (how many nodes, groups, samples), event (to show first), clock
  *   (the event that is added to the waits; -1: none), events, trust (the
  *   sentence of each event, then of clock and waits together), waits, times,
- *   intervals, inlined_rows (inlined functions have rows in the table),
- *   threads, verdicts, strings, labels, colors, bands, marks: see the functions
- *   that write them
+ *   intervals, inlined_rows (inlined functions have rows in the table), plain
+ *   (without options 'flame' draws the same), threads, verdicts, strings,
+ *   labels, colors, bands, marks: see the functions that write them
  *
  * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
  * are at most a million.

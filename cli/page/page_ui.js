@@ -690,8 +690,10 @@ function showSame()
 	words.push("-o", "flame.svg", quote(document.title));
 	sayWords($("same"), words.join(" "));
 	// flame takes waits whole that begin within --time, has no filter for
-	// what is on no CPU, and merges stacks
-	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
+	// what is on no CPU, and merges stacks; which options the page was made
+	// with is not known
+	$("command").hidden = Boolean(!model.plain || view.verdicts ||
+				      view.frames.length ||
 				      view.took ||
 				      view.func !== null ||
 				      view.lane !== null || (off && view.time) ||

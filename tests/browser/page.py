@@ -637,6 +637,12 @@ def check_own_time():
            "strip-from" in whole, "the_whole_capture_is_a_click_away", whole)
         b.open(late, whole)
         ok(b.js("return location.hash") == whole, "and_has_a_link", whole)
+        hidden = "return document.querySelector('#command').hidden"
+        plain = b.js(hidden)
+        draw("page", "-o", late, "--comm", "prog", work + "/late.data")
+        b.open(late)
+        ok(b.js(hidden) and not plain,
+           "no_command_draws_what_a_filter_of_the_page_left", plain)
 
 
 def check_tips():
