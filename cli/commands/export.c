@@ -109,20 +109,25 @@ static int export_run(int argc, char **argv, struct err *err)
 	struct open_ask ask = open_chosen();
 	struct job j = { .e = export_choose_form(err), .x.filter = &filter };
 	int status = STATUS_OK;
+	struct fleet_ask fleet;
 	int rc;
 
-	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
+	if (!j.e || fleet_opts_read(&fleet, err))
+		return -1;
+	if (!j.e->apart &&
+	    (partition || fields || fleet.n_label || fleet.period))
+		return err_set(err, ERR_USAGE,
+			       "--partition, --event-fields, --label and "
+			       "--weighted are for --format parquet");
+	if (j.e->write_folder && folder_check(out_path, err))
 		return -1;
 	ask.filter = j.e->sums ? &filter : NULL;
 	ask.detail = j.e->detail;
 	if (j.e->apart) {
 		/* This form reads the databases one by one. */
-		struct fleet_ask fleet;
 		struct inputs in;
 		int ret = -1;
 
-		if (fleet_opts_read(&fleet, err))
-			return -1;
 		j.x.fleet = &fleet;
 		j.x.partition = partition;
 		j.x.fields = fields;

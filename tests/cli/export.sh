@@ -14,6 +14,14 @@ ok "a database to export" $?
 		cmp -s - "$work/b.folded"
 ok "folded has the stacks of the picture" $?
 
+bad=0
+for o in --partition --event-fields --label=a=b --weighted=1s
+do
+	"$B" export --format folded $o "$db" >"$work/out" 2>"$work/err"
+	[ $? = 2 ] && grep -q 'are for --format parquet' "$work/err" && [ ! -s "$work/out" ] || bad=1
+done
+ok "options of parquet are refused with other forms" $bad
+
 "$B" export "$db" 2>"$work/err"
 [ $? = 2 ] && grep -q "help exports" "$work/err"
 ok "without a form the message says where they are" $?
