@@ -469,7 +469,7 @@ static void print_screen(const char *dir, const char *command)
 /* Returns a process that prints a screen when there are new segments, at most
  * one each second, or -1. On SIGTERM it completes its screen and ends. */
 static pid_t print_start(const struct folder_lock *claim,
-			 const struct follow_opts *o, uint32_t next)
+			 const struct follow_opts *o, uint32_t shown)
 {
 	const struct timespec second = { .tv_sec = 1 };
 	const pid_t parent = getpid();
@@ -484,12 +484,11 @@ static pid_t print_start(const struct folder_lock *claim,
 	sigaddset(&end, SIGTERM);
 	sigprocmask(SIG_BLOCK, &end, NULL);
 	while (sigtimedwait(&end, NULL, &second) != SIGTERM) {
-		uint32_t was = next;
+		uint32_t newest = segments_newest(claim);
 
-		while (segments_is_made(claim, next))
-			next++;
-		if (next > was)
+		if (newest > shown)
 			print_screen(o->dir, o->print);
+		shown = newest;
 	}
 	_exit(0);
 }
@@ -838,7 +837,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
 	if (o->print)
-		printer = print_start(fw.claim, o, last + 1);
+		printer = print_start(fw.claim, o, last);
 	sigaction(SIGHUP, &sa, NULL);
 	/* if the parent ignored it, children would have no exit status */
 	signal(SIGCHLD, SIG_DFL);

@@ -367,11 +367,6 @@ static uint32_t segments_number(const char *name, const char *begin,
 	return !rest[n_end] || (more && rest[n_end] == '.') ? (uint32_t)v : 0;
 }
 
-static void segments_database_name(uint32_t number, char out[SEGMENT_NAME])
-{
-	segments_name("segment-", number, ".db", 0, out);
-}
-
 void segments_part_name(uint32_t number, unsigned int index,
 			char out[SEGMENT_NAME])
 {
@@ -382,7 +377,7 @@ void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
 {
 	char name[SEGMENT_NAME];
 
-	segments_database_name(number, name);
+	segments_name("segment-", number, ".db", 0, name);
 	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
 }
 
@@ -406,7 +401,7 @@ bool segments_is_made(const struct folder_lock *c, uint32_t number)
 	char name[SEGMENT_NAME];
 	struct stat st;
 
-	segments_database_name(number, name);
+	segments_name("segment-", number, ".db", 0, name);
 	return !fstatat(folder_lock_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
 }
 
@@ -492,6 +487,7 @@ int segments_scan(const struct folder_lock *c, uint32_t *last,
 	left->n = n;
 	if (*last <= NUMBER_MAX)
 		return 0;
+	free(left->number);
 	return err_set(err, ERR_IO,
 		       "%s: no number is left after segment %" PRIu32
 		       "; give another folder: -o DIR",
@@ -550,7 +546,15 @@ static size_t segments_list(const struct folder_lock *c,
 	return n;
 }
 
-/* Returns the age in ns of a time in seconds, which may be any number. */
+uint32_t segments_newest(const struct folder_lock *c)
+{
+	struct segment_file *list OWNED = NULL;
+	size_t n = segments_list(c, &list);
+
+	return n ? list[n - 1].number : 0;
+}
+
+/* Returns how long ago a time in seconds was, in ns; a file may have any. */
 static int64_t segments_age(int64_t now, int64_t then)
 {
 	int64_t age;
@@ -580,7 +584,7 @@ uint32_t segments_keep(const struct folder_lock *c,
 		    ((!keep->bytes || sum <= keep->bytes) &&
 		     (!keep->ns || age <= keep->ns)))
 			continue;
-		segments_database_name(list[i].number, name);
+		segments_name("segment-", list[i].number, ".db", 0, name);
 		gone += !unlinkat(folder_lock_fd(c), name, 0);
 	}
 	return gone;

@@ -19,6 +19,17 @@ do
 	bad=$?
 	say the_last_screen_is_what_${what}_says
 done
+# a segment of which there is no database does not keep back the later ones
+mkdir files
+"$B" follow --top report -q -o gap files >out 2>err &
+head -c 3000 /dev/zero >zero
+cp "$root/tests/captures/before.data" good
+mv zero files/perf.data.2026112110203001
+soon [ -e gap/segment-000001.bad ] && mv good files/perf.data.2026112110203002 && soon grep -q 'user stacks' out
+bad=$?
+kill -TERM $!
+wait $!
+say a_screen_comes_after_a_gap
 "$B" follow --top=path -q -o again - <"$stream" >out 2>err && [ -s out ]
 bad=$?
 say a_value_behind_an_equals_sign
