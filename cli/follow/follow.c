@@ -589,7 +589,11 @@ static bool follow_has_streams(const struct follow *fw)
 /* Passes complete segments to parts.h, and waits if too many wait there. */
 static void follow_hand_over(struct follow *fw)
 {
-	if (!follow_has_streams(fw) && segment_is_full(&fw->g))
+	bool begun = false; /* a stream, which ends the segment itself */
+
+	for (size_t i = 0; i < fw->n_streams; i++)
+		begun |= stream_has_begun(fw->stream[i]);
+	if (!begun && segment_is_full(&fw->g))
 		segment_next(&fw->g);
 	uint32_t end = fw->g.number;
 

@@ -544,6 +544,11 @@ int stream_fd(const struct stream *s)
 	return s->fd;
 }
 
+bool stream_has_begun(const struct stream *s)
+{
+	return s->part.f;
+}
+
 uint32_t stream_oldest(const struct stream *s)
 {
 	if (s->tail.f)

@@ -32,6 +32,8 @@ int stream_idle(struct stream *s, struct err *err);
 /* Ends the part at once, between any two records, as the disk has no space for
  * more. Returns 0, or -1 and *err. */
 int stream_cut_now(struct stream *s, struct err *err);
+/* Returns whether it has a part: nothing may have come yet, or it has ended. */
+bool stream_has_begun(const struct stream *s);
 /* Returns the oldest segment that still gets bytes of the stream; UINT32_MAX if
  * the stream has ended. */
 uint32_t stream_oldest(const struct stream *s);

@@ -345,6 +345,16 @@ switched 1 3 && rm -rf seg && mkdir seg && ln -s "$dir/sw/none" seg/.segment-000
 [ $? = 3 ] && grep -q 'sw/none: was removed before it was read' err && [ -z "$(find seg -name '.segment*')" ]
 bad=$?
 say a_file_that_was_removed_is_said
+# a stream from which nothing comes has no part that could end
+mkfifo quiet
+exec 8<>quiet
+rm -rf seg
+"$B" follow -q -o seg --separate --segment 1s quiet sw >out 2>err &
+soon [ -s seg/segment-000001.db ]
+bad=$?
+kill -TERM $! && wait $!
+exec 8>&-
+say files_next_to_a_silent_stream_do_not_wait_for_it
 
 rm -rf seg
 switched 1 3 && {
