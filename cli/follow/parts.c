@@ -127,8 +127,6 @@ static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	/* Ctrl-Z stops the worker as usual */
-	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
 	make_close_others((int[]){ talk, messages, folder_lock_fd(c) }, 3);
@@ -409,9 +407,8 @@ static bool worker_sleeps(struct worker *m)
 	return m->used_ns == was;
 }
 
-#define NS 1000000000
-/* If no process can be started, the time until the next try, and the number of
- * tries at the end. */
+/* When no process can be started, that is tried again after this time, and at
+ * the end as often. */
 #define RETRY_NS (NS / 4)
 #define RETRIES 40
 /* How long one wait for a database is, and in how many in a row its process may
@@ -652,7 +649,8 @@ static void parts_take_done(struct parts *q, const struct worker_done *done)
 	q->making = q->again = false;
 	q->damaged |= code != STATUS_OK && code != STATUS_FAILED;
 	if (code == MAKE_EMPTY || code == MAKE_GONE) {
-		q->empty++;
+		q->empty += code == MAKE_EMPTY;
+		q->lost += code == MAKE_GONE;
 		segments_remove(q->o.claim, number);
 	} else if (code == MAKE_BAD) {
 		q->bad++;

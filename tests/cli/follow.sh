@@ -345,6 +345,10 @@ switched 1 3 && rm -rf seg && mkdir seg && ln -s "$dir/sw/none" seg/.segment-000
 [ $? = 3 ] && grep -q 'sw/none: was removed before it was read' err && [ -z "$(find seg -name '.segment*')" ]
 bad=$?
 say a_file_that_was_removed_is_said
+ln -s "$dir/sw/none" seg/.segment-000001.data && "$B" follow -o seg - </dev/null >out 2>err
+grep -q '^seg: 0 segments, 0 removed; 1 removed before they were read$' err
+bad=$?
+say and_counted_as_that
 # a stream from which nothing comes has no part that could end
 mkfifo quiet
 exec 8<>quiet
