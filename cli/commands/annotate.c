@@ -139,12 +139,11 @@ static int annotate_print(const struct name_ask *names, struct store *db,
 	struct hot_choice c;
 	struct inlined_copies in RELEASED_BY(inlined_release) = { 0 };
 
-	if (!what) {
-		annot_list(h, path,
-			   limit == NUMBER_UNSET ? FUNCTIONS : (size_t)limit,
-			   json);
-		return 0;
-	}
+	if (!what)
+		return annot_list(h, path, dso,
+				  limit == NUMBER_UNSET ? FUNCTIONS
+							: (size_t)limit,
+				  json, err);
 	if (inlined_load(&in, db, h, what, dso, err))
 		return -1;
 	if (only_inlined || (in.samples && !hot_has(h, what, dso)))

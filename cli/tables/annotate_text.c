@@ -10,6 +10,7 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
 #include "stitch/files/path.h"
@@ -410,7 +411,10 @@ void annot_text(FILE *out, const struct annot *a, long around)
 			a->left_out);
 }
 
-void annot_list(const struct hot *h, const char *path, size_t max, bool json)
+/* ---- the list of functions */
+
+int annot_list(const struct hot *h, const char *path, const char *dso,
+	       size_t max, bool json, struct err *err)
 {
 	static const struct grid_column col[] = {
 		{ "Self %", "self_percent" },
@@ -423,13 +427,16 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		{ NULL, "short" },
 	};
 	struct grid *g OWNED_GRID = grid_new(col, ARRAY_SIZE(col));
+	size_t n = 0;
 
 	grid_names(g, "Function", !h->names.full);
 
-	for (size_t i = 0; i < h->n_func && (!max || i < max); i++) {
+	for (size_t i = 0; i < h->n_func; i++) {
 		const struct hot_func *f = &h->func[i];
 		char at[512];
 
+		if (!hot_in_dso(h, f->image, dso) || (n++ >= max && max))
+			continue;
 		snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
 			 f->peak_off);
 		grid_percent(g, f->weight, h->weight);
@@ -442,6 +449,9 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		grid_text(g, h->path[f->image] ? h->path[f->image] : "");
 		grid_text(g, f->name ? f->shown : "[no name]");
 	}
+	if (dso && !n)
+		return err_set(err, ERR_USAGE, "no sample was taken in '%s'",
+			       dso);
 	if (json) {
 		struct json j;
 
@@ -452,23 +462,23 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		json_uint(&j, "all_samples", h->samples);
 		json_uint(&j, "all_weight", h->weight);
 		grid_json(g, &j, "rows");
-		json_uint(&j, "rows_left_out",
-			  max && h->n_func > max ? h->n_func - max : 0);
+		json_uint(&j, "rows_left_out", max && n > max ? n - max : 0);
 		json_finish(&j);
 	} else {
 		term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
 		putchar('\n');
 		grid_write(g, "table", stdout);
-		if (max && h->n_func > max)
-			printf("\n%zu more functions; --limit 0 shows all\n",
-			       h->n_func - max);
-		if (h->n_func) {
+		if (max && n > max)
+			printf("\n%s; --limit 0 shows all\n",
+			       HUMAN_NOUN(n - max, "more function"));
+		if (n) {
 			safe_text_say(stdout, "\n'backstitch annotate ", path,
 				      "");
 			fputs(" FUNCTION' shows the instructions of one\n",
 			      stdout);
 		}
 	}
+	return 0;
 }
 
 void annot_json(const struct annot *a)

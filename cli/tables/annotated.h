@@ -42,6 +42,8 @@ void inlined_json(const struct inlined_copies *in);
 /* Print a function. around: instructions to show around samples; -1: all. */
 void annot_text(FILE *out, const struct annot *a, long around);
 void annot_json(const struct annot *a);
-/* Prints the hottest functions, at most max (0: all), and how to see one; path
- * is the database. */
-void annot_list(const struct hot *h, const char *path, size_t max, bool json);
+/* Prints the hottest functions of an image (NULL: all), at most max (0: all),
+ * and how to see one; path is the database. Returns 0, or -1 and *err if the
+ * image has none. */
+int annot_list(const struct hot *h, const char *path, const char *dso,
+	       size_t max, bool json, struct err *err);

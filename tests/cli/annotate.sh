@@ -29,6 +29,12 @@ sys.exit(not (weight == sorted(weight, reverse=True) and sum(own) == whole))
 END
 ok all_samples_are_in_the_list_most_weight_first $?
 
+"$B" annotate --json --limit 0 --dso work-fp "$db" >"$work/dso.json"
+is the_list_of_an_image_has_its_functions True "$(of_json "$work/dso.json" \
+	'{x["image"].split("/")[-1] for x in r["rows"]} == {"work-fp"} and r["rows_left_out"] == 0')"
+"$B" annotate --dso nolib "$db" >"$work/out" 2>"$work/err"
+[ $? = 2 ] && grep -q "no sample was taken in 'nolib'" "$work/err"
+ok an_image_without_samples_is_said $?
 func=$(python3 -c 'import json, sys
 print([r["symbol"] for r in json.load(open(sys.argv[1]))["rows"]
        if r["image"].endswith("work-fp") and r["symbol"] != "[no name]"][0])' \
