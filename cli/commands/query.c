@@ -1,5 +1,6 @@
 /* query.c - the command that runs SQL statements. */
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -382,11 +383,14 @@ static char *read_sql(const char *path, struct err *err)
 		return NULL;
 	char *sql = mem_new(SQL_MAX + 1, 1);
 	size_t n = fread(sql, 1, SQL_MAX, f);
+	int failed = ferror(f) ? errno : 0;
+
 	fclose(f);
-	if (n == SQL_MAX || memchr(sql, 0, n)) {
-		err_set(err, ERR_LIMIT, "%s: %s", path,
-			n == SQL_MAX ? "more than 1 MiB of SQL"
-				     : "is not SQL text");
+	if (failed || n == SQL_MAX || memchr(sql, 0, n)) {
+		err_set(err, failed ? ERR_IO : ERR_LIMIT, "%s: %s", path,
+			failed	       ? strerror(failed)
+			: n == SQL_MAX ? "more than 1 MiB of SQL"
+				       : "is not SQL text");
 		free(sql);
 		return NULL;
 	}
@@ -395,14 +399,6 @@ static char *read_sql(const char *path, struct err *err)
 
 /* The arguments: databases and a statement, each optional. A last word that is
  * not a file, after a database or with a space, is a statement. */
-struct query_args {
-	int n_db; /* number of words that name databases */
-	const char *sql;
-	bool listing; /* names are listed, in place of a statement */
-	bool first;   /* only the views to begin with */
-};
-
-/* Prints the schema. No database is read: it is the same for all. */
 static int query_print_schema(int argc, struct err *err)
 {
 	bool json = output_is_set() && !strcmp(output_chosen()->name, "json");
@@ -431,7 +427,7 @@ static int query_run(int argc, char **argv, struct err *err)
 {
 	const struct open_ask ask = open_chosen();
 	int status = STATUS_OK;
-	struct query_args w = { 0 };
+	const char *sql = NULL;
 	struct path_sql *causes = NULL;
 	struct interval_sql *intervals = NULL;
 	char *owned OWNED = NULL;
@@ -447,31 +443,26 @@ static int query_run(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--views, --tables, --functions and a statement "
 			       "are four questions; ask one at a time");
+	/* The arguments are databases and a statement, each optional. A last
+	 * word that is not a file, after a database or with a space, is a
+	 * statement. */
 	if (listing)
-		w.sql = store_sql(list_views	? "list_views"
-				  : list_tables ? "list_tables"
-						: "list_functions");
-	else if (argc && strchr(argv[argc - 1], ' ') &&
-		 access(argv[argc - 1], F_OK))
-		w.sql = argv[--argc];
-	else if (argc > 1 && !file && access(argv[argc - 1], F_OK))
-		w.sql = argv[--argc];
-	w.n_db = argc;
-	if (file && w.sql && !listing)
+		sql = store_sql(list_views    ? "list_views"
+				: list_tables ? "list_tables"
+					      : "list_functions");
+	else if (argc && access(argv[argc - 1], F_OK) &&
+		 (strchr(argv[argc - 1], ' ') || (argc > 1 && !file)))
+		sql = argv[--argc];
+	if (file && sql)
 		return err_set(err, ERR_USAGE,
 			       "one statement, please: --file or an argument");
-	w.first = !w.sql && !file;
-	w.listing = listing || w.first;
-	if (w.first)
-		w.sql = store_sql("list_first");
-	const char *path = input_path(&ask, w.n_db, argv, err);
-	if (!path)
+	const bool first = !sql && !file; /* the views to begin with */
+
+	if (first)
+		sql = store_sql("list_first");
+	const char *path = input_path(&ask, argc, argv, err);
+	if (!path || (!sql && !(sql = owned = read_sql(file, err))))
 		return -1;
-	if (!w.sql) {
-		owned = read_sql(file, err);
-		if (!owned)
-			return -1;
-	}
 	struct store *db OWNED_STORE = database_open(&ask, path, &status, err);
 	if (db && !store_functions(db, demangle_name, err))
 		causes = path_sql_new(db, path, err);
@@ -479,13 +470,13 @@ static int query_run(int argc, char **argv, struct err *err)
 		intervals = interval_sql_new(db, path, err);
 	if (!intervals)
 		;
-	else if (w.listing && !output_is_set()) {
-		/* Print names in bold with their columns, wrapped to the
-		 * screen. pad: cells that each name has at least. */
-		size_t pad = w.first ? FIRST_CELLS : 0;
+	else if ((listing || first) && !output_is_set()) {
+		/* Prints names in bold with their columns, wrapped to the
+		 * screen. pad: cells that each name takes at least. */
+		size_t pad = first ? FIRST_CELLS : 0;
 		int width = term_is_terminal(stdout) ? term_columns(stdout)
 						     : INT_MAX;
-		struct rows *r = rows_open(db, w.sql, NULL, 0, err);
+		struct rows *r = rows_open(db, sql, NULL, 0, err);
 
 		while (rows_step(r)) {
 			const char *name = rows_text(r, LIST_VIEWS_VIEW);
@@ -505,9 +496,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		}
 		ret = rows_end(r, err);
 	} else {
-		const char *sql = owned ? owned : w.sql;
 		const struct output *o = output_chosen();
-		ret = -1;
 
 		signals_query(db);
 		struct rows *r = rows_open(db, sql, NULL, 0, err);
@@ -520,7 +509,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	}
 	path_sql_free(causes);
 	interval_sql_free(intervals);
-	if (!ret && w.first && !output_is_set())
+	if (!ret && first && !output_is_set())
 		printf("\nThese are views; 'backstitch query DB \"SELECT * FROM "
 		       "samples LIMIT 9\"' asks one.\n"
 		       "--views and --tables list all with their columns; "

@@ -31,6 +31,10 @@ truth() {
 	fi
 }
 
+"$B" query -f "$dir" "$cap/fp-1.data" >out 2>err
+[ $? = 1 ] && grep -qF "$dir: Is a directory" err
+ok a_statement_that_cannot_be_read_is_not_an_empty_one $?
+
 # perf's own text, block by block and byte by byte, where both order alike
 for f in fp-1 m32 perthread tailsynth regs dlchurn
 do
