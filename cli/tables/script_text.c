@@ -973,8 +973,13 @@ static void script_loss_moment(const struct script_fields *f, const char *word,
 
 static void script_loss_text(const struct script_fields *f, struct rows *r)
 {
-	printf("[lost %" PRId64 " record%s", rows_int(r, PRINT_LOSSES_N),
-	       rows_int(r, PRINT_LOSSES_N) == 1 ? "" : "s");
+	struct value n = rows_value(r, PRINT_LOSSES_N);
+
+	if (n.kind == VALUE_INT)
+		printf("[lost %" PRId64 " record%s", n.num,
+		       n.num == 1 ? "" : "s");
+	else
+		fputs("[lost an unknown number of records", stdout);
 	if (rows_value(r, PRINT_LOSSES_CPU).kind == VALUE_INT)
 		printf(" on CPU %" PRId64, rows_int(r, PRINT_LOSSES_CPU));
 	script_loss_moment(f, "from", rows_value(r, PRINT_LOSSES_T0));

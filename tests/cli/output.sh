@@ -35,6 +35,10 @@ truth() {
 [ $? = 1 ] && grep -qF "$dir: Is a directory" err
 ok a_statement_that_cannot_be_read_is_not_an_empty_one $?
 
+"$B" script --show-lost "$cap/overwrite-defer.data.zst" >out 2>err
+grep -q '^\[lost an unknown number of records on CPU 0 to .*: overwritten\]$' out && ! grep -q '^\[lost 0 ' out
+ok a_number_that_is_not_known_is_not_0 $?
+
 # perf's own text, block by block and byte by byte, where both order alike
 for f in fp-1 m32 perthread tailsynth regs dlchurn
 do
