@@ -64,6 +64,9 @@ static void child_become(pid_t parent, const char *file,
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
+	/* main() ignores these */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(file, (char *const *)argv);
 	_exit(127);
 }

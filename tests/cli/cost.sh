@@ -139,6 +139,11 @@ is its_end_is_that_which_its_parent_sees True "$(of_json json \
 	"all($(stat -c %s now.data) / w['bytes_per_second'] >= 0.1 for w in r['rows'])")"
 rm began
 
+echo '#!/bin/sh
+grep ^SigIgn: /proc/self/status >>ignored' >prog
+"$B" record --cost ./prog >out 2>err
+is it_ignores_what_it_ignores_without_us "$(grep ^SigIgn: /proc/self/status)" "$(sort -u ignored)"
+
 LIKE=defer
 "$B" record --cost ./prog >out 2>err
 says deferred_stacks_are_a_way_where_they_are_known 'deferred stacks ' out
