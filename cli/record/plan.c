@@ -41,7 +41,9 @@
 /* The largest dumps are taken if more than 1 of 2 stacks are cut, as it is not
  * known how much larger these stacks are. */
 #define CUT_MOST_OF 2
-#define MEGABYTES 4 /* buffers of a CPU, for dumps of 16 kB */
+/* Buffers of a CPU, for dumps of 16 kB: a quarter of a second of these at 997
+ * Hz. perf's default holds 31 of them. */
+#define MEGABYTES 4
 #define MEGABYTES_MAX 64
 
 /* Returns twice `had`, or twice perf's default if it is 0; at most `most`. */
@@ -343,9 +345,6 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 	return 0;
 }
 
-/* Buffers of a CPU if there are dumps: they hold a quarter of a second of dumps
- * at 997 Hz. perf's default holds 31 dumps of 16 kB. */
-#define MEGABYTES 4
 #define MEGABYTES_ALL 256  /* of all CPUs together */
 #define MEGABYTES_WAITS 16 /* of a CPU, if switches are recorded */
 /* Bytes of a record: at most 127 addresses, and some more words. */
@@ -608,16 +607,14 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	p->dump = dump;
-	p->megabytes = p->want->megabytes;
 	bool switches = p->want->waits && !p->want->ftrace;
 
-	if (p->megabytes || !(dump || switches))
-		return;
-	p->megabytes = switches ? MEGABYTES_WAITS : MEGABYTES;
+	p->megabytes = switches ? MEGABYTES_WAITS : dump ? MEGABYTES : 0;
 	for (; dump > DUMP_USUAL; dump /= 2)
 		p->megabytes *= 2;
 	while (p->megabytes > 1 && cpus > MEGABYTES_ALL / (long)p->megabytes)
 		p->megabytes /= 2;
+	raise_to(p->megabytes, p->want->megabytes);
 }
 
 /* Returns whether the deferred stacks of a trial are whole or, if it has few,

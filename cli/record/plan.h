@@ -46,7 +46,7 @@ struct plan_wants {
 	long rate;		/* samples a second */
 	const char *graph;	/* "dwarf", "fp", "fp,defer"; NULL: choose */
 	unsigned long dump;	/* bytes of a stack dump; 0: choose */
-	unsigned int megabytes; /* of buffers for each CPU; 0: choose */
+	unsigned int megabytes; /* of buffers for each CPU at least */
 	bool all;		/* all CPUs */
 	bool waits;		/* each switch and wake-up too; all is set */
 	bool ftrace;		/* ftrace records them, on perf's clock */

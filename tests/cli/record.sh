@@ -570,6 +570,13 @@ zstd -qdf "$cap/shop.data.zst" -o perf.data || exit 2
 "$B" record --again --dry-run ./prog >out 2>err
 is lost_records_give_larger_buffers 1 "$(grep -c ' -m 8M ' err)"
 says and_are_counted 'records were lost: buffers of 8 MB' err
+"$B" ingest -q -o cut.db "$cap/deep.data.zst" 2>err && sqlite3 cut.db "UPDATE internal_user_trust
+	SET judged = 'cut (truncated_dump)', mark = NULL; UPDATE meta SET value = 16384 WHERE key = 'dump_bytes';
+	UPDATE capture SET cmdline = '/usr/bin/perf record -m 4M'"
+"$B" record --again --dry-run -o cut.db ./prog >out 2>err
+"$B" record --dry-run --dump 65528 ./prog >out 2>want
+is larger_dumps_have_the_buffers_for_these "$(grep -o 'dwarf,65528 -m [0-9]*M ' want)" \
+	"$(grep -o 'dwarf,65528 -m [0-9]*M ' err)"
 
 # ---- perf itself
 PATH=$real
