@@ -92,7 +92,6 @@ struct pack {
 	char *copy;	     /* a copy of the database, until it is placed */
 	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
-	char **program;	   /* not used */
 	struct intern put; /* names in the archive */
 	struct arena text;
 	uint64_t files, bytes, missing, unproved;
@@ -119,7 +118,6 @@ static int pack_put_file(struct pack *p, const char *name, int fd,
 			 const char *path, struct err *err)
 {
 	size_t n = p->put.n;
-
 	size_t len = strlen(name);
 
 	if (strstr(name, "/../") ||
@@ -183,17 +181,20 @@ static int pack_fill(struct pack *p, struct err *err)
 {
 	char readme[2048];
 	char name[300];
-
-	snprintf(readme, sizeof(readme),
-		 "%s.db is a database of backstitch: stacks of a recording, "
-		 "with their names.\n\n"
-		 "  backstitch info %s.db        what is in it\n"
-		 "  backstitch report %s.db      what took the time\n"
-		 "  backstitch flame -o a.svg %s.db\n\n"
-		 "Below symfs are the programs that ran, for the commands that "
-		 "look at code:\n\n"
-		 "  backstitch annotate --symfs symfs %s.db FUNCTION\n",
-		 p->name, p->name, p->name, p->name, p->name);
+	int head =
+		snprintf(readme, sizeof(readme),
+			 "%s.db is a database of backstitch: stacks of a "
+			 "recording, with their names.\n\n"
+			 "  backstitch info %s.db        what is in it\n"
+			 "  backstitch report %s.db      what took the time\n"
+			 "  backstitch flame -o a.svg %s.db\n",
+			 p->name, p->name, p->name, p->name);
+	if (!p->o->redact)
+		snprintf(readme + head, sizeof(readme) - (size_t)head,
+			 "\nBelow symfs are the programs that ran, for the "
+			 "commands that look at code:\n\n"
+			 "  backstitch annotate --symfs symfs %s.db FUNCTION\n",
+			 p->name);
 	if (bundle_add_text(p->b, "README", readme, err))
 		return -1;
 	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);

@@ -296,6 +296,10 @@ name=defer-exitexec-s
 	"SELECT count(*) > 0, count(build_id) > 0 FROM image WHERE path LIKE '%/libc.so.6'" \
 	2>/dev/null | tail -1 | tr -d '\r')" = 1,1 ]
 ok "--keep leaves an image as it is" $?
+"$B" bundle --redact -o "$work/redacted.tar" "$work/$name.db" 2>/dev/null
+tar xOf "$work/redacted.tar" README >"$work/text" && grep -q 'backstitch report ' "$work/text" &&
+	! grep -q symfs "$work/text"
+ok "the text with a redacted copy promises no programs" $?
 "$B" bundle --keep x "$work/$name.db" 2>/dev/null
 [ $? = 2 ]
 ok "--keep without --redact is wrong usage" $?
