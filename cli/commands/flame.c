@@ -170,6 +170,14 @@ static int flame_check(struct svg_opts *o, struct err *err)
 			       "--filter is about samples: leave out "
 			       "--off-cpu, --wall, --latency and "
 			       "--from-folded");
+	if (opts.from_folded &&
+	    (filter_given(&filter) || opts.by_pid || opts.by_thread ||
+	     opts.by_verdict || opts.no_comm || !opts.inlined))
+		return err_set(
+			err, ERR_USAGE,
+			"--from-folded: a text has stacks only: leave out "
+			"filters, --by-pid, --by-thread, --by-verdict, "
+			"--no-comm and --no-inline");
 	if ((opts.diff_by || opts.absolute) && !opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");

@@ -302,6 +302,14 @@ ok the_same_input_gives_the_same_bytes $?
 ok the_root_is_on_top "$([ "$(svg "$work/1" order)" = down ]; echo $?)"
 f --upward >"$work/3" && [ "$(svg "$work/3" order)" = up ]
 ok upward_has_the_root_below $?
+bad=0
+for o in '--comm a' '--time 0,1' '--event x' --by-pid --by-thread --by-verdict --no-comm --no-inline
+do
+	# shellcheck disable=SC2086 # an option and its value
+	f $o >"$work/out" 2>"$work/err"
+	[ $? = 2 ] && grep -q 'a text has stacks only' "$work/err" || bad=1
+done
+ok what_a_text_does_not_tell_cannot_be_asked $bad
 folded --from-folded --reverse "$work/small" >"$work/4"
 printf 'c;b;a 3\nd;b;a 1\ne;a 1\n' | cmp -s - "$work/4"
 ok reverse_starts_with_the_innermost_frame $?
