@@ -45,8 +45,13 @@ static int merge_drop_output(struct database_set *list, struct err *err)
 		free(list->path[i]);
 	}
 	list->n = n;
-	if (rc || is_result)
+	if (rc || (is_result && n))
 		return rc;
+	if (is_result)
+		return err_set(err, ERR_USAGE,
+			       "'%s' is the only database here, and the result "
+			       "of an earlier merge",
+			       output);
 	return err_set(err, ERR_USAGE,
 		       "'%s' is one of the databases that are read, and would "
 		       "be lost; name another file after -o",

@@ -374,6 +374,11 @@ cp -r two inside
 merge inside/all.db inside && merge inside/all.db inside && rows $((a + b)) inside || bad=1
 say the_result_may_be_in_the_folder
 bad=0
+mkdir lonely && cp inside/all.db lonely
+refuse 2 "'lonely/all.db' is the only database here" merge -f -o lonely/all.db lonely
+cmp inside/all.db lonely/all.db || bad=1
+say a_result_alone_is_said_to_be_that
+bad=0
 for f in inside/*.db; do
 	[ "$f" != inside/all.db ] || continue
 	cp "$f" before.db
