@@ -362,7 +362,7 @@ struct slices {
 	uint32_t kernel; /* index of the one whose switches are read */
 	struct slice_edge *edge;
 	size_t n_edge, cap_edge, at;
-	struct offcpu_sums sums;
+	struct offcpu_sums sums; /* what was read, and what has no end */
 };
 
 /* Returns the kernel's thread that had the tid at that time, or else the newest
@@ -539,12 +539,6 @@ static struct slices *slices_load(struct tracks *t, struct store *db,
 				since[s->arrow[e->item].to] != e->time;
 	}
 	return s;
-}
-
-/* Returns the sums of all waits and runs that were read. */
-static const struct offcpu_sums *slices_sums(const struct slices *s)
-{
-	return &s->sums;
 }
 
 static void slices_put_begin(struct json *j, const char *name, int64_t time)
@@ -930,7 +924,7 @@ static void put_edges(struct chrome *c, const int64_t *time)
 /* Writes the note on sampled switches. Returns whether they were sampled. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 {
-	const struct offcpu_sums *s = slices_sums(c->slices);
+	const struct offcpu_sums *s = &c->slices->sums;
 
 	snprintf(out, SAMPLED_SIZE,
 		 "context switches were sampled, %s of %s, so no slices; 'perf "
@@ -981,8 +975,7 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	 * stack: without a chain, perf records the tracepoint's address. */
 	bool stack = t.len && memchr(t.text, ';', t.len);
 
-	if (!stack && !c->x->filter->event &&
-	    slices_sums(c->slices)->happened &&
+	if (!stack && !c->x->filter->event && c->slices->sums.happened &&
 	    (!strncmp(type->name, "sched:", 6) ||
 	     !strncmp(type->name, "irq:", 4))) {
 		c->left_out++;
@@ -1087,7 +1080,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	int rc = chrome_load(&c, err);
 
 	if (!rc) {
-		const struct offcpu_sums *s = slices_sums(c.slices);
+		const struct offcpu_sums *s = &c.slices->sums;
 		char sampled[SAMPLED_SIZE];
 
 		if (chrome_say_sampled(&c, sampled))
@@ -1133,12 +1126,10 @@ static int write_chrome(FILE *out, const struct export_request *x,
 		json_uint(j, "events_without_time", c.no_time);
 		json_uint(j, "losses_without_time", c.lost_no_time);
 		json_uint(j, "events_left_out", c.left_out);
-		json_uint(j, "switches_without_fields",
-			  slices_sums(c.slices)->bare);
+		json_uint(j, "switches_without_fields", c.slices->sums.bare);
 		json_uint(j, "slices_without_end",
-			  offcpu_sampled(slices_sums(c.slices))
-				  ? 0
-				  : slices_sums(c.slices)->cut);
+			  offcpu_sampled(&c.slices->sums) ? 0
+							  : c.slices->sums.cut);
 		json_end(j);
 		json_finish(j);
 	}

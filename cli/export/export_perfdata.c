@@ -557,13 +557,12 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 			continue;
 		/* Split "sched:sched_switch", "INSTANCE/sched:sched_switch" or
 		 * "sched_switch". */
-		const char **event = &name;
 		const char *from = path_base(e->name);
 		const char *colon = strchr(from, ':');
 
 		snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,
 			 colon ? from : "events");
-		*event = colon ? colon + 1 : from;
+		name = colon ? colon + 1 : from;
 		char *text OWNED = payloads_perf_format(
 			t->payloads, (int64_t)i + 1, name, (uint32_t)e->config);
 		pd_text(b, system, sizeof(system), 1);

@@ -282,8 +282,10 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	if (j->value[g->event] < j->p->n_value)
 		value[j->value[g->event]] = g->weight;
 
-	size_t n = 0;
+	struct pprof *p = j->p;
+	size_t n = j->l.n; /* places that are free: the innermost comes first */
 
+	mem_grow(j->location, j->cap_location, n);
 	for (size_t i = 0; i < j->l.n;) {
 		const struct label_from *a = &j->l.from[i];
 		size_t end = i + 1;
@@ -298,7 +300,6 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 		}
 
 		struct code_place place = { 0 };
-		struct pprof *p = j->p;
 
 		if (a->frame)
 			place = code_place(j->places, a->frame, a->called);
@@ -332,33 +333,23 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 			proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
 			proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
 		}
-		*mem_add(j->location, n, j->cap_location) = (uint64_t)id + 1;
+		j->location[--n] = (uint64_t)id + 1;
 		i = end;
 	}
-	for (size_t i = 0; i < n / 2; i++) {
-		uint64_t swap = j->location[i];
-
-		j->location[i] = j->location[n - 1 - i];
-		j->location[n - 1 - i] = swap;
-	}
-
-	pprof_label(j->p, "thread", comm->name);
+	pprof_label(p, "thread", comm->name);
 	if (comm->pid >= 0)
-		pprof_label_num(j->p, "pid", comm->pid);
+		pprof_label_num(p, "pid", comm->pid);
 	if (comm->tid >= 0)
-		pprof_label_num(j->p, "tid", comm->tid);
+		pprof_label_num(p, "tid", comm->tid);
 	if (g->cpu >= 0)
-		pprof_label_num(j->p, "cpu", g->cpu);
+		pprof_label_num(p, "cpu", g->cpu);
 	if (g->verdict)
-		pprof_label(j->p, "verdict", stacks_verdict(g->verdict));
-	/* Write the sample; location has ids, innermost first. */
-	struct pprof *p = j->p;
-	const uint64_t *location = j->location;
-
+		pprof_label(p, "verdict", stacks_verdict(g->verdict));
+	/* Write a sample. */
 	for (size_t i = 0; i < p->n_value; i++)
 		lower_to(p->value[i], INT64_MAX);
 	p->msg.n = 0;
-	proto_packed(&p->msg, SAMPLE_LOCATION_ID, location, n);
+	proto_packed(&p->msg, SAMPLE_LOCATION_ID, j->location + n, j->l.n - n);
 	proto_packed(&p->msg, SAMPLE_VALUE, p->value, p->n_value);
 	blob_add(&p->msg, p->labels.at, p->labels.n);
 	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
@@ -421,24 +412,22 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 	int event = x->filter->event ? -1 : say_choice(j->s, "exporting");
 
 	/* Add the sample types: the count first, then each event's weight. */
-	struct job *js = j;
-	bool samples = x->samples;
-	size_t n = js->s->n_event;
+	size_t n = j->s->n_event;
 
-	js->value = mem_new(n ? n : 1, sizeof(*js->value));
-	pprof_type(js->p, "samples", "count");
+	j->value = mem_new(n + 1, sizeof(*j->value));
+	pprof_type(j->p, "samples", "count");
 	for (size_t i = 0; i < n; i++) {
-		const struct stacks_event *e = &js->s->event[i];
+		const struct stacks_event *e = &j->s->event[i];
 
 		if ((event >= 0 && i != (size_t)event) || !e->samples)
 			continue;
-		js->value[i] = samples ? SIZE_MAX : ++js->n_value;
-		if (samples)
+		j->value[i] = x->samples ? SIZE_MAX : ++j->n_value;
+		if (x->samples)
 			continue;
 
-		const char *unit = stacks_unit(js->s, (int)i, false);
+		const char *unit = stacks_unit(j->s, (int)i, false);
 
-		pprof_type(js->p, e->name,
+		pprof_type(j->p, e->name,
 			   strcmp(unit, "ns") ? "count" : "nanoseconds");
 	}
 	stacks_each (g, j->s, event) {
@@ -460,11 +449,10 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 			best = i;
 		}
 	}
-	uint32_t first = best;
-	if (first)
-		put_mapping(j, first, x->inlined);
+	if (best)
+		put_mapping(j, best, x->inlined);
 	for (uint32_t i = 1; i < j->n_mapping; i++)
-		if (i != first)
+		if (i != best)
 			put_mapping(j, i, x->inlined);
 	if (notes_each(j->db, pprof_comment, j->p, err) ||
 	    (!x->filter->time && export_pprof_read_range(j, err)))
