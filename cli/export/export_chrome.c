@@ -247,12 +247,8 @@ static void tracks_put_name(struct tracks *t, const char *what, uint32_t kernel,
 	json_end(t->j);
 }
 
-static const char *tracks_name(const struct tracks *t, const struct track *k)
-{
-	return events_comm(t->events, k->comm)->name;
-}
-
-/* Does what tracks_begin_thread() does, for the track with this index. */
+/* Begins an object with the "pid" and "tid" of a thread, whose names are
+ * written before the first use. */
 static void tracks_thread(struct tracks *t, uint32_t id)
 {
 	struct track *k = &t->track[id];
@@ -265,7 +261,7 @@ static void tracks_thread(struct tracks *t, uint32_t id)
 	}
 	if (!k->named)
 		tracks_put_name(t, "thread_name", k->kernel, k->pid, k->tid,
-				tracks_name(t, k));
+				events_comm(t->events, k->comm)->name);
 	k->named = true;
 	json_object(t->j, NULL);
 	tracks_put_ids(t, k->kernel, k->pid, k->tid);
@@ -278,7 +274,8 @@ static void tracks_begin_thread(struct tracks *t, const struct event_row *e)
 	tracks_thread(t, e->thread < t->n_track ? e->thread : 0);
 }
 
-/* Returns the index in cpu[] of a CPU, which is added if it is new. */
+/* Returns the index in cpu[] of a CPU of a capture (-1: all CPUs), which is
+ * added if it is new. */
 static uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 {
 	uint32_t kernel = capture < t->n_capture ? t->of_capture[capture] : 0;
@@ -313,12 +310,6 @@ static void tracks_begin_on(struct tracks *t, uint32_t id)
 	c->named = true;
 	json_object(t->j, NULL);
 	tracks_put_ids(t, c->kernel, CPUS_PID, tid);
-}
-
-/* Begins an object on the track of a CPU of a capture; -1: all CPUs. */
-static void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
-{
-	tracks_begin_on(t, tracks_find_cpu(t, capture, cpu));
 }
 
 #define SLICES_MAX 0x3fffffff
@@ -567,7 +558,7 @@ static void slices_begin(struct tracks *t, const struct slice *s, int64_t time)
 	if (number < 0)
 		return;
 	tracks_begin_on(t, s->cpu);
-	slices_put_begin(j, tracks_name(t, k), time);
+	slices_put_begin(j, events_comm(t->events, k->comm)->name, time);
 	json_object(j, "args");
 	json_int(j, "pid", k->pid);
 	json_int(j, "tid", k->tid);
@@ -605,7 +596,9 @@ static void slices_end(struct tracks *t, const struct slice *s,
 	if (t->cpu[s->cpu].cpu < 0)
 		return;
 	tracks_begin_on(t, s->cpu);
-	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
+	slices_put_end(t->j,
+		       events_comm(t->events, t->track[s->thread].comm)->name,
+		       s, e);
 }
 
 /* Writes slices and arrows up to an event, which has that time. */
@@ -901,7 +894,8 @@ static void put_edges(struct chrome *c, const int64_t *time)
 		else
 			snprintf(name, sizeof(name), "CPU %" PRId64 ": %.48s",
 				 l->cpu, l->what);
-		tracks_begin_cpu(c->tracks, l->capture, l->cpu);
+		tracks_begin_on(c->tracks,
+				tracks_find_cpu(c->tracks, l->capture, l->cpu));
 		snprintf(id, sizeof(id), "%" PRId64, l->id);
 		json_text(j, "ph", e->end ? "e" : "b");
 		json_text(j, "cat", "loss");
@@ -950,7 +944,8 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	struct json *j = &c->j;
 
 	if (!c->any && chrome_say_sampled(c, text)) {
-		tracks_begin_cpu(c->tracks, type->capture, -1);
+		tracks_begin_on(c->tracks,
+				tracks_find_cpu(c->tracks, type->capture, -1));
 		json_text(j, "ph", "i");
 		json_text(j, "s", "g");
 		json_text(j, "cat", "switches");

@@ -34,6 +34,7 @@
 /* Returns a new note, DRAWING_NOTE_MAX bytes; NULL if there are too many. */
 
 #define CAPTURES 6 /* that are named */
+#define INFERRED_NOTE "has a caller that was inferred from the code, in italics"
 
 /* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
  * too many. */
@@ -123,14 +124,6 @@ static void drawing_note_missing(struct drawing *d)
 			     HUMAN_PERCENT(d->missing[i].weight, whole),
 			     d->missing[i].word);
 	text_out_add(&o, " ('backstitch help verdicts')");
-}
-
-/* Adds a note about inferred callers, if there are any. */
-static void drawing_note_inferred(struct drawing *d)
-{
-	drawing_note_part(d, d->inferred,
-			  "has a caller that was inferred from the code, in "
-			  "italics");
 }
 
 /* Adds a note about the event, and makes the title unless there is one. */
@@ -539,7 +532,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			  "has fabricated frames: no call returns to their "
 			  "addresses ('backstitch check' says whose code made "
 			  "them)");
-	drawing_note_inferred(d);
+	drawing_note_part(d, d->inferred, INFERRED_NOTE);
 	return 0;
 }
 
@@ -802,6 +795,6 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 					      : "Off-CPU time";
 	drawing_note_waits(d, &sums);
 	drawing_note_missing(d);
-	drawing_note_inferred(d);
+	drawing_note_part(d, d->inferred, INFERRED_NOTE);
 	return 0;
 }
