@@ -688,12 +688,14 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 			 * function that woke the thread is next to the function
 			 * that waited. */
 			struct stacks_group waker = offcpu_group(&g->waker.at);
+			char who[128];
 			char text[160];
 
-			snprintf(text, sizeof(text), "[woken by %.100s%s]",
+			snprintf(who, sizeof(who), "%.100s%s",
 				 waker_name(d->stacks, &g->waker),
 				 g->waker.proof == PROOF_PROVED ? ""
 								: ", likely");
+			snprintf(text, sizeof(text), "[woken by %s]", who);
 			drawing_group(d, text, &l);
 			size_t from = l.n;
 			stacks_get(d->stacks, &waker, &l);
