@@ -397,8 +397,7 @@ static char *read_sql(const char *path, struct err *err)
 	return sql;
 }
 
-/* The arguments: databases and a statement, each optional. A last word that is
- * not a file, after a database or with a space, is a statement. */
+/* Prints the schema. No database is read: it is the same for all. */
 static int query_print_schema(int argc, struct err *err)
 {
 	bool json = output_is_set() && !strcmp(output_chosen()->name, "json");
@@ -471,7 +470,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	if (!intervals)
 		;
 	else if ((listing || first) && !output_is_set()) {
-		/* Prints names in bold with their columns, wrapped to the
+		/* Print names in bold with their columns, wrapped to the
 		 * screen. pad: cells that each name takes at least. */
 		size_t pad = first ? FIRST_CELLS : 0;
 		int width = term_is_terminal(stdout) ? term_columns(stdout)

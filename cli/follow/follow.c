@@ -466,8 +466,9 @@ static void print_screen(const char *dir, const char *command)
 	}
 }
 
-/* Returns a process that prints a screen when there are new segments, at most
- * one each second, or -1. On SIGTERM it completes its screen and ends. */
+/* Returns a process that prints a screen when there is a database with a higher
+ * number than `shown`, at most one each second, or -1. On SIGTERM it completes
+ * its screen and ends. */
 static pid_t print_start(const struct folder_lock *claim,
 			 const struct follow_opts *o, uint32_t shown)
 {

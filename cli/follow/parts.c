@@ -407,8 +407,8 @@ static bool worker_sleeps(struct worker *m)
 	return m->used_ns == was;
 }
 
-/* When no process can be started, that is tried again after this time, and at
- * the end as often. */
+/* If no process can be started, the time until the next try, and the number of
+ * tries at the end. */
 #define RETRY_NS (NS / 4)
 #define RETRIES 40
 /* How long one wait for a database is, and in how many in a row its process may

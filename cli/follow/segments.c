@@ -554,7 +554,7 @@ uint32_t segments_newest(const struct folder_lock *c)
 	return n ? list[n - 1].number : 0;
 }
 
-/* Returns how long ago a time in seconds was, in ns; a file may have any. */
+/* Returns the age in ns of a time in seconds, which may be any number. */
 static int64_t segments_age(int64_t now, int64_t then)
 {
 	int64_t age;

@@ -100,9 +100,9 @@ void segments_part_name(uint32_t number, unsigned int index,
 bool segments_waits(const struct folder_lock *c, uint32_t number);
 /* Returns whether the database of a segment is finished. */
 bool segments_is_made(const struct folder_lock *c, uint32_t number);
-/* Removes the parts of a segment, and chunks of live.h that they link to. */
+/* Returns the number of the newest database that is finished; 0: none is. */
 uint32_t segments_newest(const struct folder_lock *c);
-/* Removes the parts of a segment. */
+/* Removes the parts of a segment, and chunks of live.h that they link to. */
 void segments_remove(const struct folder_lock *c, uint32_t number);
 /* Renames the parts of a segment to .bad, so that no later run reads them. */
 void segments_set_aside(const struct folder_lock *c, uint32_t number);

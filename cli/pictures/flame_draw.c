@@ -31,13 +31,10 @@
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 
-/* Returns a new note, DRAWING_NOTE_MAX bytes; NULL if there are too many. */
-
-#define CAPTURES 6 /* that are named */
+#define CAPTURES 6 /* the most that notes name */
 #define INFERRED_NOTE "has a caller that was inferred from the code, in italics"
 
-/* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
- * too many. */
+/* Returns a new note, DRAWING_NOTE_MAX bytes; NULL if there are too many. */
 static char *drawing_note(struct drawing *d)
 {
 	if (d->n_note + 1 >= SVG_NOTES)
@@ -373,7 +370,8 @@ static struct store *drawing_open(struct drawing *d, const char *path,
 	/* the first note is for drawing_finish() */
 	drawing_note(d);
 	/* note capture and host, so that the picture still says where its
-	 * samples are from when it is passed on */
+	 * samples are from when it is passed on; of many the first ones, as
+	 * other notes follow */
 	struct rows *r = rows_of(db, "report_captures", err);
 	bool all = true;
 	size_t n = 0;

@@ -411,8 +411,6 @@ void annot_text(FILE *out, const struct annot *a, long around)
 			a->left_out);
 }
 
-/* ---- the list of functions */
-
 int annot_list(const struct hot *h, const char *path, const char *dso,
 	       size_t max, bool json, struct err *err)
 {
