@@ -227,11 +227,11 @@ for n, key in (1, "cut_behind"), (2, "cut_before"):
 	# a thread 100 of another host calls exec in between
 	app='comm pid=100 name=app'
 	part() {	# part N HOST LINE...
-		printf '%s\n' "$head" "host $2 7.2.0" | grep -v "^comm" >seg/$1.txt
-		n=$1
+		to=seg/$1
+		printf '%s\n' "$head" "host $2 7.2.0" | grep -v "^comm" >"$to.txt"
 		shift 2
-		printf '%s\n' "$@" >>seg/$n.txt
-		"$M" seg/$n.txt seg/$n.data && "$B" ingest -q -f --no-symbols -o seg/$n.db seg/$n.data
+		printf '%s\n' "$@" >>"$to.txt"
+		"$M" "$to.txt" "$to.data" && "$B" ingest -q -f --no-symbols -o "$to.db" "$to.data"
 	}
 	execs='comm pid=100 name=other exec time=2000000000'
 	rm -rf seg
