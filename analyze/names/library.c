@@ -70,14 +70,12 @@ static const char *library_bare_name(const char *name)
 static bool library_is_standard(const char *name)
 {
 	static const char *const begins[] = {
-		"std::",   "__gnu_cxx::", "__gthread_", "core::",
-		"alloc::", "runtime.",	  NULL,
+		"std::",  "__gnu_cxx::", "__gthread_",
+		"core::", "alloc::",	 "runtime.",
 	};
 
-	for (size_t i = 0; begins[i]; i++)
-		if (library_begins(name, begins[i]))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(begins), i,
+			 library_begins(name, begins[i]));
 }
 
 bool library_has(const struct library *l, const char *name)

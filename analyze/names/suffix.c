@@ -102,15 +102,13 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
  * adds to functions it splits, clones or makes visible. */
 static bool suffix_is_word(const char *s, size_t len)
 {
-	static const char *const word[] = { "isra",	  "constprop", "part",
-					    "cold",	  "lto_priv",  "llvm",
-					    "localalias", "clone",     "__uniq",
-					    NULL };
+	static const char *const word[] = {
+		"isra", "constprop",  "part",  "cold",	"lto_priv",
+		"llvm", "localalias", "clone", "__uniq"
+	};
 
-	for (size_t i = 0; word[i]; i++)
-		if (strlen(word[i]) == len && !memcmp(word[i], s, len))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(word), i,
+			 strlen(word[i]) == len && !memcmp(word[i], s, len));
 }
 
 /* Returns the length of the name without one generated part at its end. */

@@ -201,7 +201,6 @@ static int parse_share(const char *opt, const char *text,
 static int check_answer(struct check *c, struct err *err)
 {
 	bool fenced = format && output_is_markdown(format);
-	int rc;
 
 	if (check_filters(c, err))
 		return -1;
@@ -215,15 +214,12 @@ static int check_answer(struct check *c, struct err *err)
 		return check_print_json(c, err);
 	if (fenced)
 		markdown_fence(stdout, true);
-	if (check_screen(c, err))
-		rc = -1;
-	else if ((as_perf || as_tid) && check_others(c, err))
-		rc = -1;
-	else
-		rc = verbose ? check_evidence(c, err) : 0;
+	bool failed = check_screen(c, err) ||
+		      ((as_perf || as_tid) && check_others(c, err)) ||
+		      (verbose && check_evidence(c, err));
 	if (fenced)
 		markdown_fence(stdout, false);
-	return rc;
+	return failed ? -1 : 0;
 }
 
 static int check_run(int argc, char **argv, struct err *err)
@@ -247,14 +243,11 @@ static int check_run(int argc, char **argv, struct err *err)
 	c.as_perf = as_perf;
 	c.as_tid = as_tid;
 	c.limit = limit;
-	if (parse_limit("max-loss", max_loss, &c.max_loss, err))
-		return -1;
-	if (parse_limit("max-unjoined", max_unjoined, &c.max_unjoined, err))
-		return -1;
 	c.limits_gaps = max_gaps != NULL;
-	if (parse_share("max-gaps", max_gaps, &c.max_gaps, err))
-		return -1;
-	if (parse_share("min-whole", min_whole, &c.min_whole, err))
+	if (parse_limit("max-loss", max_loss, &c.max_loss, err) ||
+	    parse_limit("max-unjoined", max_unjoined, &c.max_unjoined, err) ||
+	    parse_share("max-gaps", max_gaps, &c.max_gaps, err) ||
+	    parse_share("min-whole", min_whole, &c.min_whole, err))
 		return -1;
 	ask.filter = as_perf || as_tid || sql ? NULL : &filter;
 	ask.detail = SERVER_SUMS;

@@ -57,27 +57,23 @@ static void timing_row(struct grid *g, const struct thread_work *w)
 static int ingest_finish(const struct load_ask *ask, bool damaged,
 			 struct err *err)
 {
-	const char *out = ask->out;
 	const int done = damaged ? STATUS_DAMAGED : STATUS_OK;
 	char more[NAME_NOT_GIVEN];
-	int ret = 0;
 
 	/* opening it is a third of the work for a small capture */
 	if (quiet && !json)
 		return done;
-	struct store *db OWNED_STORE = store_open(out, err);
+	struct store *db OWNED_STORE = store_open(ask->out, err);
 
 	if (!db)
 		return -1;
-	if (json)
-		ret = summary_json(stdout, db, err);
-	else if (!quiet)
-		ret = summary_print(
-			stderr, db, out, true,
-			(struct summary_more){
-				"symbolize", name_not_given(&ask->name, more) },
-			err);
-	return ret ? -1 : done;
+	const struct summary_more how = { "symbolize",
+					  name_not_given(&ask->name, more) };
+
+	return (json ? summary_json(stdout, db, err)
+		     : summary_print(stderr, db, ask->out, true, how, err))
+		       ? -1
+		       : done;
 }
 
 static int ingest_run(int argc, char **argv, struct err *err)

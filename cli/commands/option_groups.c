@@ -529,19 +529,16 @@ int fleet_opts_read(struct fleet_ask *out, struct err *err)
 					       "--label %.*s is given twice",
 					       (int)n, text);
 	}
-	if (weighted) {
-		int64_t ns;
+	int64_t ns = 0;
 
-		if (parse_duration(weighted, &ns) || ns < NS_PER_S / 1000 ||
-		    ns > 3600ll * NS_PER_S)
-			return err_set(
-				err, ERR_USAGE,
-				"--weighted needs a time from 1ms to 3600s, such "
-				"as 1s, not '%s'",
-				weighted);
-		out->period = (uint64_t)ns;
-		return 0;
-	}
+	if (weighted && (parse_duration(weighted, &ns) ||
+			 ns < NS_PER_S / 1000 || ns > 3600ll * NS_PER_S))
+		return err_set(
+			err, ERR_USAGE,
+			"--weighted needs a time from 1ms to 3600s, such "
+			"as 1s, not '%s'",
+			weighted);
+	out->period = (uint64_t)ns;
 	return 0;
 }
 

@@ -203,7 +203,6 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	return 0;
 }
 
-#define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
 #define SOURCE_TEMP UINT32_MAX
 /* Entries of a folder that are listed for each process that is looked for. That

@@ -47,7 +47,6 @@ void script_free(struct script *s);
 struct script_losses {
 	const struct script_fields *f;
 	const struct filter *filter; /* only losses of its times and CPUs */
-	int64_t from, to;
 	struct rows *rows;
 	bool more;
 };

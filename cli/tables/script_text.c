@@ -991,22 +991,17 @@ static void script_loss_text(const struct script_fields *f, struct rows *r)
 	fputs("]\n\n", stdout);
 }
 
-/* Returns whether records of the filter's times and CPUs may be lost. */
-static bool script_loss_is_near(const struct script_losses *l)
-{
-	const int64_t cpu = rows_int_or(l->rows, PRINT_LOSSES_CPU, -1);
-
-	return rows_int_or(l->rows, PRINT_LOSSES_T1, INT64_MAX) >= l->from &&
-	       rows_int_or(l->rows, PRINT_LOSSES_T0, INT64_MIN) < l->to &&
-	       (cpu < 0 || filter_takes_cpu(l->filter, (int32_t)cpu));
-}
-
 static int script_losses_next(struct script_losses *l, struct err *err)
 {
 	int ret;
 
-	while ((ret = rows_next(l->rows, err)) > 0 && !script_loss_is_near(l))
-		;
+	while ((ret = rows_next(l->rows, err)) > 0) {
+		struct value cpu = rows_value(l->rows, PRINT_LOSSES_CPU);
+
+		if (cpu.kind != VALUE_INT ||
+		    filter_takes_cpu(l->filter, (int32_t)cpu.num))
+			break;
+	}
 	l->more = ret > 0;
 	return ret < 0 ? -1 : 0;
 }
@@ -1014,9 +1009,11 @@ static int script_losses_next(struct script_losses *l, struct err *err)
 int script_losses_open(struct script_losses *l, struct store *db,
 		       struct err *err)
 {
-	if (filter_window(l->filter, db, &l->from, &l->to, err))
+	int64_t from, to;
+
+	if (filter_window(l->filter, db, &from, &to, err))
 		return -1;
-	l->rows = rows_of(db, "print_losses", err);
+	l->rows = ROWS_BY(db, "print_losses", err, from, to);
 	return l->rows ? script_losses_next(l, err) : -1;
 }
 

@@ -436,14 +436,9 @@ static int64_t merge_end(const struct merge_input *in, bool walls)
 	return walls ? merge_sum(in->last, in->wall) : in->last;
 }
 
-COMPARE_FUNCTION(merge_compare_end, struct merge_input,
-		 compare_numbers(x->last, y->last) ?: strcmp(x->path, y->path));
-
-static int merge_compare_wall_end(const void *pa, const void *pb)
-{
-	return compare_numbers(merge_end(pa, true), merge_end(pb, true))
-		       ?: merge_compare_end(pa, pb);
-}
+COMPARE_FUNCTION_OF(merge_compare_end, struct merge_input, bool,
+		    compare_numbers(merge_end(x, *of), merge_end(y, *of))
+			    ?: strcmp(x->path, y->path));
 
 /* Returns whether it is known when since 1970 the events of a database were. */
 static bool merge_knows_wall(const struct merge_input *in)
@@ -463,11 +458,9 @@ int merge_choose(struct merge *m, const struct merge_choice *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--from and --to: not all of the databases know "
 			       "the time of day; give seconds of their clock");
-	qsort(m->input, m->n_input, sizeof(*m->input),
-	      walls ? merge_compare_wall_end : merge_compare_end);
-	for (size_t i = 0; i < m->n_input; i++)
-		if (merge_end(&m->input[i], walls) > newest)
-			newest = merge_end(&m->input[i], walls);
+	sort_items_by(m->input, m->n_input, merge_compare_end, &walls);
+	if (m->n_input)
+		newest = merge_end(&m->input[m->n_input - 1], walls);
 	for (size_t i = 0; i < m->n_input; i++) {
 		struct merge_input *in = &m->input[i];
 

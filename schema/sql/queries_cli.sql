@@ -245,7 +245,8 @@ JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 
 -- name: print_losses
 SELECT what, cpu, t0, t1, n FROM loss
-WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
+WHERE what <> 'filtered' AND ifnull(t1 >= ?1, 1) AND ifnull(t0 < ?2, 1)
+ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- name: print_extras
 SELECT event, name, value FROM sample_extra

@@ -402,10 +402,10 @@ static const char *known_host(const struct source_info *info)
 	static const char *const no_name[] = { "(none)", "localhost",
 					       "localhost.localdomain" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(no_name); i++)
-		if (known_and_equal(info->host, no_name[i]))
-			return NULL;
-	return info->host;
+	return any_where(ARRAY_SIZE(no_name), i,
+			 known_and_equal(info->host, no_name[i]))
+		       ? NULL
+		       : info->host;
 }
 
 static int64_t absolute_ns(int64_t v)
