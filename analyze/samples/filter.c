@@ -305,7 +305,7 @@ static int filter_read_wall(struct store *db, const char *list,
 			"--time '%s': the capture does not have the time "
 			"of the day; perf 5.8 and newer record it with -k "
 			"CLOCK_MONOTONIC, as 'backstitch record --waits' "
-			"does",
+			"does; captures of several boots have none together",
 			list);
 	if (__builtin_sub_overflow(s->from, offset, &s->from))
 		s->from = INT64_MIN;

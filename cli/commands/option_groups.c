@@ -118,7 +118,8 @@ int wall_clock_take(struct store *db, const char *path, int64_t *offset,
 		return known > 0 ? 0 : -1;
 	return err_set(err, ERR_FORMAT,
 		       "%s: does not say the time on the wall; perf record -k "
-		       "mono notes it, and LTTng always does",
+		       "mono notes it, and LTTng always does; captures of "
+		       "several boots have none together",
 		       path);
 }
 

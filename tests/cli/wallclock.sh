@@ -50,6 +50,20 @@ do
 	[ $? = 2 ] && grep -q 'add --off-cpu' err || bad=1
 done
 say a_table_without_times_refuses
+# captures of two boots have no common time of day, those of one have one
+for more in 500000000 5000000000
+do
+	cp w.db "w$more.db"
+	sqlite3 "w$more.db" "UPDATE capture SET bytes = bytes + 1;
+		UPDATE meta SET value = value + $more WHERE key = 'wall_offset_ns'"
+done
+"$B" script --wall-clock w.db w500000000.db >out 2>err && [ -s out ]
+bad=$?
+"$B" script --wall-clock w.db w5000000000.db >out 2>err
+[ $? = 1 ] && grep -q 'of several boots' err && [ ! -s out ] || bad=1
+"$B" script --time '2026-11-21 10:00:00' w.db w5000000000.db >out 2>err
+[ $? = 2 ] && grep -q 'of several boots' err || bad=1
+say captures_of_several_boots_have_no_time_of_day
 for command in path 'latency off-cpu' sched
 do
 	# shellcheck disable=SC2086
