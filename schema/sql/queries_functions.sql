@@ -21,12 +21,11 @@ SELECT name FROM inline_frame WHERE frame = ?1 ORDER BY depth
 SELECT name FROM internal_label WHERE frame = ?1
 
 -- name: fn_wall
--- what to add to a time of the timeline; none if captures are of several boots,
--- or hosts, which say different things
-SELECT value FROM meta WHERE key = 'wall_offset_ns'
-AND typeof(value) = 'integer' AND (SELECT max(value) - min(value) FROM meta
-	WHERE key = 'wall_offset_ns' AND typeof(value) = 'integer') < 1000000000
-ORDER BY capture LIMIT 1
+-- what to add to a time of the timeline; nothing if captures are of several boots
+-- or hosts
+SELECT min(value) AS value FROM meta
+WHERE key = 'wall_offset_ns' AND typeof(value) = 'integer'
+HAVING max(value) - min(value) < 1000000000
 
 -- name: fn_at
 -- orders by address: they are hex text without leading zeros, so a longer one
