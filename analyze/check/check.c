@@ -269,15 +269,13 @@ int check_judge(struct check *c, struct err *err)
 			       "the filters");
 	/* With --max-gaps, the share of time that gaps touch breaks a
 	 * recording, and what is due to them does not count. */
-	struct check_breaks *breaks = &c->breaks;
-
 	if (c->limits_gaps) {
-		breaks->gaps = breaks->unjudged ||
-			       !judge_is_within(&c->max_gaps, breaks->touched,
-						breaks->all_time);
-		breaks->findings -= breaks->gaps_broken;
-		breaks->open_findings -= breaks->gaps_open;
-		breaks->lost_unknown -= breaks->gaps_lost;
+		b->gaps =
+			b->unjudged ||
+			!judge_is_within(&c->max_gaps, b->touched, b->all_time);
+		b->findings -= b->gaps_broken;
+		b->open_findings -= b->gaps_open;
+		b->lost_unknown -= b->gaps_lost;
 	}
 	if (b->gaps_broken + b->gaps_open > 0 && !c->banner && !c->served &&
 	    check_covers(c, CHECK_WHOLE) &&

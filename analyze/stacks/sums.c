@@ -131,16 +131,13 @@ struct sums *sums_load(struct store *db, const char *path,
 	char *note = NULL; /* not shown: sums_event() names the event */
 
 	s->stacks = stacks_load(db, &o, err);
-	if (s->stacks && more(db, path, filter, s->stacks, err)) {
-		sums_free(s);
-		return NULL;
-	}
-	if (s->stacks)
+	if (s->stacks && !more(db, path, filter, s->stacks, err)) {
 		s->event = stacks_choose(s->stacks, "counting", &note);
-	if (s->stacks && !stacks_whole(s->stacks, s->event, path,
-				       "'report --by samples' counts them",
-				       &s->weight, &s->samples, err))
-		t = trust_of(db, s->stacks, s->event, err);
+		if (!stacks_whole(s->stacks, s->event, path,
+				  "'report --by samples' counts them",
+				  &s->weight, &s->samples, err))
+			t = trust_of(db, s->stacks, s->event, err);
+	}
 	free(note);
 	if (!t) {
 		sums_free(s);

@@ -549,8 +549,7 @@ void trust_restart(struct trust *t)
 		t->rule[i].n = 0;
 	for (size_t i = 0; i < t->n_end; i++)
 		t->end[i].n = 0;
-	for (size_t i = 0; i < KERNEL_HALVES; i++)
-		t->half[i] = 0;
+	memset(t->half, 0, sizeof(t->half));
 	memset(t->walk, 0, sizeof(t->walk));
 	t->bare = t->kernel = t->nested = 0;
 	t->counted = t->unproved = t->gone = 0;

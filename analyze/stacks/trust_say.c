@@ -716,10 +716,9 @@ int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
 {
 	struct trust *t = trust_read(db, &filter_none, err);
 
-	if (t)
-		trust_say(t, out);
-	bool ok = t;
-
+	if (!t)
+		return -1;
+	trust_say(t, out);
 	trust_free(t);
-	return ok ? 0 : -1;
+	return 0;
 }

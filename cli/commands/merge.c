@@ -107,13 +107,9 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (!output || !*output || !strcmp(output, "-"))
 		return err_set(err, ERR_USAGE,
 			       "-o is the database to make; it needs a name");
-	int rc = merge_take_args(&list, argc, argv, err);
-	if (!rc)
-		rc = merge_drop_output(&list, err);
-	if (!rc)
-		rc = database_set_make(&list, &ask.choice, output, force, &db,
-				       &n, err);
-	if (rc)
+	if (merge_take_args(&list, argc, argv, err) ||
+	    merge_drop_output(&list, err) ||
+	    database_set_make(&list, &ask.choice, output, force, &db, &n, err))
 		return -1;
 	if (!quiet) {
 		say("%s: %zu capture%s of %zu database%s, %s events", output,

@@ -151,10 +151,8 @@ int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 	*out = NULL;
 	if (!rc && a->separate && (a->n_offset || a->sched_offset))
 		return err_set(err, ERR_USAGE,
-			       "--separate leaves each capture its own clock: "
-			       "leave out %s",
-			       a->n_offset ? "--clock-offset"
-					   : "--sched-clock-offset");
+			       "--separate keeps the clocks: leave out "
+			       "--clock-offset, --sched-clock-offset");
 	if (rc || n <= 1 || a->separate)
 		return rc;
 	if (n > ALIGN_MAX)

@@ -440,15 +440,13 @@ COMPARE_FUNCTION_OF(merge_compare_end, struct merge_input, bool,
 		    compare_numbers(merge_end(x, *of), merge_end(y, *of))
 			    ?: strcmp(x->path, y->path));
 
-/* Returns whether it is known when since 1970 the events of a database were. */
-static bool merge_knows_wall(const struct merge_input *in)
-{
-	return in->has_wall || in->last == TIME_NONE || in->last >= CENTURY;
-}
-
 int merge_choose(struct merge *m, const struct merge_choice *c, struct err *err)
 {
-	bool walls = !any_where(m->n_input, i, !merge_knows_wall(&m->input[i]));
+	/* a clock of this century needs no offset */
+	const struct merge_input *of = m->input;
+	bool walls = !any_where(m->n_input, i,
+				!of[i].has_wall && of[i].last != TIME_NONE &&
+					of[i].last < CENTURY);
 	bool by_wall = (c->has_from && c->from >= CENTURY) ||
 		       (c->has_to && c->to >= CENTURY);
 	int64_t newest = INT64_MIN;
