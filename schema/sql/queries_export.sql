@@ -79,7 +79,7 @@ FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
 SELECT coalesce(host, '') AS host, coalesce(release, '') AS release,
 	coalesce(arch, '') AS arch, coalesce(clock, '') AS clock,
 	(SELECT min(first_ns) FROM capture) AS first_ns,
-	(SELECT value FROM meta WHERE key = 'wall_offset_ns'
-		AND typeof(value) = 'integer' ORDER BY capture LIMIT 1)
-		AS wall_offset_ns
+	(SELECT min(value) FROM meta WHERE key = 'wall_offset_ns'
+		AND typeof(value) = 'integer'
+		HAVING max(value) - min(value) < 1000000000) AS wall_offset_ns
 FROM capture ORDER BY id LIMIT 1

@@ -21,6 +21,18 @@ fi
 [ $rc = 0 ] && [ -s "$work/a/metadata" ] && [ -s "$work/a/events_0" ]
 ok "a folder has the metadata and a file for each CPU" $?
 
+# the one clock of a trace cannot have the time of day of two boots
+for boot in before,16 after,17
+do
+	"$B" ingest -q --no-symbols -o "$work/${boot%,*}.db" "tests/captures/${boot%,*}.data"
+	sqlite3 "$work/${boot%,*}.db" "INSERT INTO meta VALUES(1, 'wall_offset_ns', ${boot#*,}00000000000000000)"
+done
+"$B" export --format ctf -o "$work/boot" "$work/after.db" 2>"$work/err" &&
+	grep -q 'absolute = true' "$work/boot/metadata" &&
+	"$B" export --format ctf -o "$work/boots" "$work/before.db" "$work/after.db" 2>"$work/err" &&
+	grep -q 'absolute = false' "$work/boots/metadata"
+ok "times of two boots are not called times of day" $?
+
 mkdir "$work/b" && "$B" export --format ctf -o "$work/b/" "$db" &&
 	diff -r "$work/a" "$work/b"
 ok "the same database gives the same bytes, in an empty folder too" $?
