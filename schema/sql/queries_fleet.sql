@@ -25,6 +25,8 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 	coalesce((SELECT value FROM meta WHERE capture = c.id
 			AND key = 'wall_offset_ns'),
 		(SELECT value FROM meta WHERE key = 'wall_offset_ns'
+			AND c.align NOT NULL AND capture IN (SELECT id
+				FROM capture WHERE align NOT NULL)
 			ORDER BY capture LIMIT 1)) AS wall,
 	coalesce(c.path, '') AS path
 FROM capture c ORDER BY c.id

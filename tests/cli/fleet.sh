@@ -34,6 +34,16 @@ rows() {	# rows TABLE COLUMN: its values
 	PY
 }
 
+# a capture that does not say when it was has not the time of day of another one
+for boot in before after
+do
+	"$B" ingest -q --no-symbols -o "$work/$boot.db" "tests/captures/$boot.data"
+done
+sqlite3 "$work/after.db" "INSERT INTO meta VALUES(1, 'wall_offset_ns', 1700000000000000000)"
+"$B" merge -q -o "$work/boots.db" "$work/before.db" "$work/after.db" &&
+	"$B" export --format parquet -o "$work/boots" "$work/boots.db" 2>"$work/err"
+is "times of two boots" '0 1' "$(rows "$work/boots/run.parquet" start | awk '{ print ($1 > 17e17) }' | sort | paste -sd ' ')"
+
 "$B" export --format parquet -o "$work/cap" --no-symbols tests/captures/z-defer.data &&
 	diff -r "$work/a" "$work/cap"
 ok "a capture gives what its database gives" $?
