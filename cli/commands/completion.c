@@ -2,7 +2,6 @@
  * tables. */
 
 #include "cli/args/command.h"
-#include "cli/args/options.h"
 #include "cli/commands/help.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -30,13 +29,6 @@ static void completion_put_choices(const struct opt *o)
 {
 	for (size_t i = 0; o->choices[i]; i++)
 		printf("%s%s", i ? " " : "", o->choices[i]);
-}
-
-static void bash_option(void *arg UNUSED, const struct opt *o)
-{
-	printf(" --%s", o->name);
-	if (o->letter)
-		printf(" -%c", o->letter);
 }
 
 static void bash_choices(void *arg, const struct opt *o)
@@ -87,18 +79,16 @@ static void zsh_argument(const struct opt *o)
 /* An option_fn: prints an option for zsh's _arguments. */
 static void zsh_option(void *arg UNUSED, const struct opt *o)
 {
-	if (o->letter) {
-		printf("\t\t'-%c[", o->letter);
+	for (int brief = o->letter != 0; brief >= 0; brief--) {
+		if (brief)
+			printf("\t\t'-%c[", o->letter);
+		else
+			printf("\t\t'--%s%s[", o->name, o->arg ? "=" : "");
 		zsh_text(o->help);
 		putchar(']');
 		zsh_argument(o);
 		puts("' \\");
 	}
-	printf("\t\t'--%s%s[", o->name, o->arg ? "=" : "");
-	zsh_text(o->help);
-	putchar(']');
-	zsh_argument(o);
-	puts("' \\");
 }
 
 static void fish_text(const char *s)
@@ -164,10 +154,7 @@ static int completion_run(int argc, char **argv, struct err *err)
 		puts("\t*) case $cmd in");
 		for (size_t i = 0; commands[i]; i++) {
 			printf("\t\t%s) words='", commands[i]->name);
-			options_walk_ranked(commands[i]->opts,
-					    commands[i]->common, bash_option,
-					    NULL);
-			options_walk(common_opts, bash_option, NULL);
+			help_walk_options(commands[i], help_put_option, stdout);
 			puts("' ;;");
 		}
 		puts("\t\tesac\n\t\tcase $cur in -*) ;; *) words=");
@@ -205,10 +192,7 @@ static int completion_run(int argc, char **argv, struct err *err)
 		puts("\tcase $cmd in");
 		for (size_t i = 0; commands[i]; i++) {
 			printf("\t%s) _arguments \\\n", commands[i]->name);
-			options_walk_ranked(commands[i]->opts,
-					    commands[i]->common, zsh_option,
-					    NULL);
-			options_walk(common_opts, zsh_option, NULL);
+			help_walk_options(commands[i], zsh_option, NULL);
 			if (takes_files(commands[i])) {
 				puts("\t\t'*:file:_files' ;;");
 				continue;
@@ -226,11 +210,8 @@ static int completion_run(int argc, char **argv, struct err *err)
 			       commands[i]->name);
 			fish_text(commands[i]->summary);
 			putchar('\n');
-			options_walk_ranked(commands[i]->opts,
-					    commands[i]->common, fish_option,
-					    (void *)commands[i]);
-			options_walk(common_opts, fish_option,
-				     (void *)commands[i]);
+			help_walk_options(commands[i], fish_option,
+					  (void *)commands[i]);
 			if (takes_files(commands[i]))
 				continue;
 			printf("complete -c backstitch -n "

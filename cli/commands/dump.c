@@ -93,7 +93,6 @@ static int dump_run(int argc, char **argv, struct err *err)
 	if (!ret) {
 		/* Print the first damaged places. */
 		struct ledger_entry e;
-		damage = 0;
 
 		ledger_end(lg);
 		while (ledger_take(lg, &e) > 0) {

@@ -432,7 +432,7 @@ void help_command(FILE *out, const struct command *c, bool brief)
 			  0, 0, width);
 }
 
-static void list_option(void *arg, const struct opt *o)
+void help_put_option(void *arg, const struct opt *o)
 {
 	FILE *out = arg;
 
@@ -441,13 +441,17 @@ static void list_option(void *arg, const struct opt *o)
 		fprintf(out, " -%c", o->letter);
 }
 
+void help_walk_options(const struct command *c, option_fn *fn, void *arg)
+{
+	options_walk_ranked(c->opts, c->common, fn, arg);
+	options_walk(common_opts, fn, arg);
+}
+
 void help_list_options(FILE *out)
 {
 	for (size_t i = 0; commands[i]; i++) {
 		fputs(commands[i]->name, out);
-		options_walk_ranked(commands[i]->opts, commands[i]->common,
-				    list_option, out);
-		options_walk(common_opts, list_option, out);
+		help_walk_options(commands[i], help_put_option, out);
 		putc('\n', out);
 	}
 }

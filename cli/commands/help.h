@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct command;
-struct err;
+#include "cli/args/options.h"
+
 struct help_line;
 
 /* Prints what the program is, two examples, the commands and the topics. */
@@ -13,6 +13,10 @@ void help_overview(FILE *out);
 /* Prints the help of a command. brief: usage, the common options and four
  * examples, for one screen; else all options and examples. */
 void help_command(FILE *out, const struct command *c, bool brief);
+/* Calls fn for all options of a command, those of command.common first. */
+void help_walk_options(const struct command *c, option_fn *fn, void *arg);
+/* An option_fn: prints " --NAME -LETTER" into arg, a FILE. */
+void help_put_option(void *arg, const struct opt *o);
 /* For tests and scripts: lines "COMMAND OPTION...", "COMMAND NAME..." of the
  * common options, and "COMMAND<tab>SUMMARY". */
 void help_list_options(FILE *out);
