@@ -83,15 +83,20 @@ static bool ptext_take_id(struct scan *s, int32_t *id)
 static bool ptext_take_thread(struct scan *s, struct ptext_head *h)
 {
 	struct scan t = *s;
+	int32_t tid, pid = -1;
 
-	if (!ptext_take_id(&t, &h->tid))
+	if (!ptext_take_id(&t, &tid))
 		return false;
 	if (scan_take(&t, "/")) {
-		h->pid = h->tid;
-		if (!ptext_take_id(&t, &h->tid))
+		pid = tid;
+		if (!ptext_take_id(&t, &tid))
 			return false;
 	}
-	return ptext_moves(s, t);
+	if (!ptext_moves(s, t))
+		return false;
+	h->pid = pid;
+	h->tid = tid;
+	return true;
 }
 
 static bool ptext_take_cpu(struct scan *s, int32_t *cpu)

@@ -141,6 +141,9 @@ is "a - of bcc is where the kernel begins" ":-1;sleep;main;do_nanosleep_[k] 4 :-
 forms "no time, CPU or event" 'x|5|-|-|1|samples|x;g 1' <<'E2'
 x 5 \n\t  13 g+0x2 (/x)\n\n
 E2
+forms "no thread: the seconds of the time are none" ':-1|-1|-|853965864000|1|c|:-1;g 1' <<'E2'
+a b   853.965864: c: \n\t  13 g+0x2 (/x)\n\n
+E2
 forms "with the mode (-F misc)" 'x|5|0|1500000000|7|c|x;g 7' <<'E2'
 x 5 [000] U     1.500000:      7 c: \n\t  13 g+0x2 (/x)\n\n
 E2
