@@ -196,6 +196,20 @@ static bool ptext_take_frame(struct scan s, struct ptext_frame *out)
 	return true;
 }
 
+/* Returns whether a name ends in a CPU or a time: then the number after it is a
+ * period. */
+static bool ptext_ends_in_moment(struct scan s)
+{
+	uint64_t time;
+	int32_t cpu;
+	size_t n = s.n;
+
+	while (n && !scan_is_blank(s.p[n - 1]))
+		n--;
+	s = scan_tail(s, n);
+	return ptext_take_cpu(&s, &cpu) || ptext_take_time(&s, &time);
+}
+
 /* Takes a head from the thread on. Returns false if the text does not fit. */
 static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 			    struct ptext_head *h)
@@ -261,7 +275,8 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 			     s.p + scan_token(s).n >= after + ADDRESS_WIDTH;
 
 	return sure == PTEXT_THREAD
-		       ? thread && (moment || h->event.n || address)
+		       ? thread && (moment || ((h->event.n || address) &&
+					       !ptext_ends_in_moment(comm)))
 	       : sure == PTEXT_MOMENT ? moment
 				      : h->event.n || (thread && !s.n);
 }

@@ -144,6 +144,9 @@ E2
 forms "no thread: the seconds of the time are none" ':-1|-1|-|853965864000|1|c|:-1;g 1' <<'E2'
 a b   853.965864: c: \n\t  13 g+0x2 (/x)\n\n
 E2
+forms "nor is a period behind a CPU and a time" ':-1|-1|0|882210795000|3347843|c|:-1;g 3347843' <<'E2'
+a b [000]   882.210795:    3347843     c: \n\t  13 g+0x2 (/x)\n\n
+E2
 forms "with the mode (-F misc)" 'x|5|0|1500000000|7|c|x;g 7' <<'E2'
 x 5 [000] U     1.500000:      7 c: \n\t  13 g+0x2 (/x)\n\n
 E2
