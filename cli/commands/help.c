@@ -8,7 +8,6 @@
 #include "analyze/stacks/trust.h"
 #include "analyze/stacks/word_meanings.h"
 #include "cli/args/command.h"
-#include "cli/args/options.h"
 #include "cli/commands/option_groups.h"
 #include "cli/export/export.h"
 #include "cli/output/term.h"

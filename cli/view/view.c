@@ -399,7 +399,8 @@ static void view_open_any(struct view *v)
 }
 
 /* Loads the samples that the filters select, closes all screens and opens the
- * first. Returns false on error or if none match; keeps: the old ones stay then.
+ * first. Returns false on error or if none match; keeps: the old ones stay
+ * then.
  */
 static bool view_load(struct view *v, bool keeps)
 {

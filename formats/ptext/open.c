@@ -401,7 +401,7 @@ static bool ptext_is_kernel(struct scan path)
 		n++;
 	if (n > 1 && *path.p == '[' && scan_is(scan_tail(path, n), "]"))
 		return !memmem(others, sizeof(others), path.p, path.n);
-	/* "/lib/modules/6.1/ext4.ko.xz", but not "/root/.kodi/pvr.so" */
+	/* "/lib/modules/6.1/ext4.ko.xz", but not "/opt/.kodi/pvr.so" */
 	return scan_starts(path, "[kernel") ||
 	       scan_starts(path, "[guest.kernel") ||
 	       scan_starts(path, "bpf_prog_") || scan_take_end(&path, ".ko") ||

@@ -116,7 +116,7 @@ forms "modules and other names in brackets" 'x|7|0|1000000000|1|c|x;main;jit;f_[
 x 7 [000] 1.0: c: \n\t 59f f ([nf_conntrack])\n\t 7f31 jit ([anon:dalvik-jit-code-cache])\n\t 7f32 main ([udp.sh])\n\n
 E2
 forms "a file is a module by its own name, not by that of a folder" 'x|7|0|1000000000|1|c|x;u;pvr;g_[k];f_[k] 1' <<'E2'
-x 7 [000] 1.0: c: \n\t 59f f (/lib/modules/6.1/extra/a.ko.xz)\n\t 60f g (/x/a.ko)\n\t 61 pvr (/root/.kodi/pvr.so)\n\t 62 u (/opt/vmlinux/x)\n\n
+x 7 [000] 1.0: c: \n\t 59f f (/lib/modules/6.1/extra/a.ko.xz)\n\t 60f g (/x/a.ko)\n\t 61 pvr (/opt/.kodi/pvr.so)\n\t 62 u (/opt/vmlinux/x)\n\n
 E2
 forms "no time, frames behind blanks, and names of JavaScript" 'node|7|-|-|1|cpu-clock|node;start(int, char**);LazyCompile:*a_b /apps/x y/a.js:39;RegExp:\\bF ?B(?:/[\\d.]+|[ \\w.]*) 1' <<'E2'
 node 7 cpu-clock: \n             c6d78255e68 RegExp:\\\\bF ?B(?:/[\\\\d.]+|[ \\\\w.]*) (/tmp/perf-7.map)\n             c6d788f8125 LazyCompile:*a_b /apps/x y/a.js:39 (/tmp/perf-7.map)\n                  ae5f31 start(int, char**) (/tmp/node)\n\n
