@@ -142,10 +142,10 @@ struct ftext {
 	uint64_t base; /* offset of buf in the text */
 	bool at_end, dropping;
 	/* From the header of the text. */
-	bool bare;	  /* events have no task, CPU and time */
-	bool mmio;	  /* a text of mmiotrace */
-	bool raw_noted;	  /* the note about trace-cmd report -R was made */
-	bool untimed;	  /* function_graph without times */
+	bool bare;		     /* events have no task, CPU and time */
+	bool mmio;		     /* a text of mmiotrace */
+	bool raw_noted, short_noted; /* notes about report -R, -N were made */
+	bool untimed;		     /* function_graph without times */
 	int32_t *running; /* function_graph: running thread + 1, by CPU */
 	size_t n_running, cap_running;
 	uint64_t overwritten; /* how many entries newer ones have overwritten */

@@ -159,6 +159,15 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 			    "events are read, stacks and mappings are not; "
 			    "report again without -R, or give the trace.dat");
 	}
+	if (stack == STACK_KERNEL && scan_starts(l->text, "\t=>") &&
+	    !ft->short_noted) {
+		ft->short_noted = true;
+		reader_note(&ft->src, "raw",
+			    "kernel stacks are as 'trace-cmd report -N' prints "
+			    "them, without addresses and of eight frames at "
+			    "most; report again without -N, or give the "
+			    "trace.dat");
+	}
 	if (!ft->raw_noted && ftext_next_attach_cookie(ft, l, buffer))
 		return;
 	struct ftext_item *it =

@@ -635,8 +635,11 @@ enum line_stack line_stack(const struct line *l)
 		if (scan_starts(l->text, "<user stack unwind>"))
 			return STACK_UNWIND;
 	}
-	/* trace-cmd prints the first frame on the event's line */
-	if (scan_is(l->name, "user_stack") && scan_starts(l->text, "\t=>"))
-		return STACK_USER;
-	return STACK_NONE;
+	/* trace-cmd prints the first frame on the event's line, with -N that of
+	 * a kernel stack too */
+	if (!scan_starts(l->text, "\t=>"))
+		return STACK_NONE;
+	return scan_is(l->name, "user_stack")	  ? STACK_USER
+	       : scan_is(l->name, "kernel_stack") ? STACK_KERNEL
+						  : STACK_NONE;
 }

@@ -209,8 +209,8 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 	return p.place;
 }
 
-/* Returns the frames in a text. trace-cmd's text ends a user stack with lines
- * of zeros, which are left out. */
+/* Returns the frames in a text. trace-cmd's text ends a user stack, and with -N
+ * a kernel stack, with lines of zeros, which are left out. */
 static struct addrs ftext_record_take_stack(struct ftext *ft,
 					    const struct ftext_item *it,
 					    struct scan s, enum ftext_stack k)
@@ -229,7 +229,7 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 					   it->off, line.n,
 					   "a frame of unknown form");
 			f = (struct line_frame){ .addr = 0 };
-		} else if (!kernel && !f.addr && !f.key.n) {
+		} else if (!f.addr && !f.key.n) {
 			break;
 		}
 		mem_grow(ft->ip[k], ft->cap_ip[k], a.n + 1);

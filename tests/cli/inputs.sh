@@ -255,6 +255,11 @@ is "or proves wrong: others hide everything" "0.00 %" "$(proved --cpus 4)"
 "$B" path --cpus 8193 "$in/nohead.txt" >out 2>&1
 is "more than a kernel has are refused" "2 1" "$? $(grep -c 'at most 8192' out)"
 
+# ---- trace-cmd report -N
+printf 'cpus=1\n   a-7   [000]  1.000001: sys_exit_write:  0x1\n   a-7   [000]  1.000002: kernel_stack:   \t=> f\n\t=> g\n\t=> 0x0\n\t=> 0x0\n   a-7   [000]  1.000003: sys_exit_write:  0x2\n' >n.txt
+is "a kernel stack of trace-cmd report -N is no event, and ends at its zeros" "a;g_[k];f_[k] 1 a 1 | 1" \
+	"$("$B" export --format folded n.txt 2>err | sort -r | tr '\n' ' ')| $("$B" info n.txt 2>&1 | grep -c 'of eight frames at most')"
+
 # ---- what was written to trace_marker_raw, as the kernel prints it
 mkdir -p raw/events/ftrace/raw_data raw/per_cpu/cpu0
 cat >raw/events/header_page <<'TEXT'
