@@ -50,6 +50,12 @@ int64_t causes_pid(const struct causes *c, int64_t tid)
 	return causes_names_pid(c->names, tid);
 }
 
+uint32_t causes_thread_number(const struct causes *c, uint32_t row)
+{
+	return row && row <= c->n_tid ? timeline_thread(c->t, c->tid[row - 1])
+				      : TIMELINE_NONE;
+}
+
 bool causes_is_named_only(const struct causes *c, int64_t tid)
 {
 	return c->kernel->capture->some &&
@@ -402,7 +408,10 @@ static int causes_read_threads(struct causes *c, struct err *err)
 
 	while (rows_step(r))
 		*mem_add(c->tid, c->n_tid, c->cap_tid) =
-			causes_id(rows_int(r, CAUSES_THREADS_TID));
+			causes_kernel_has(c->kernel,
+					  rows_int(r, CAUSES_THREADS_CAPTURE))
+				? causes_id(rows_int(r, CAUSES_THREADS_TID))
+				: -1;
 	return rows_end(r, err);
 }
 
@@ -415,9 +424,9 @@ static int causes_begin(struct causes *c, struct err *err)
 	c->t = timeline_new(&rules);
 	c->contexts =
 		wake_contexts_new(c->t, c->words, c->kernel->capture->x86_64);
-	c->names = causes_names_load(c->db, err);
-	if (!c->names ||
-	    causes_types_execs(&c->types, c->db, c->names, c->t, err))
+	c->names = causes_names_load(c->db, c->kernel, err);
+	if (!c->names || causes_types_execs(&c->types, c->db, c->kernel,
+					    c->names, c->t, err))
 		return -1;
 	rc = causes_kernel_losses(c->kernel, c->db, "causes_losses",
 				  causes_take_loss, c, err);

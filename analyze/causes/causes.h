@@ -48,7 +48,7 @@ struct causes {
 	struct store *db;
 	struct wait_causes *words; /* NULL: only switches are read */
 	struct row_cursor record;  /* cursor over switch records */
-	int32_t *tid;		   /* by thread.id */
+	int32_t *tid;		   /* by thread.id; -1: not of this kernel */
 	size_t n_tid, cap_tid;
 	struct causes_pending *pending; /* by thread.id; NULL: there are no
 					 * switch records yet */
@@ -98,6 +98,9 @@ const char *causes_comm(const struct causes *c, int64_t tid);
 const char *causes_name(const struct causes *c, int64_t tid);
 /* Returns the process of a thread; -1: not known. */
 int64_t causes_pid(const struct causes *c, int64_t tid);
+/* Returns the timeline's number of a row of table thread; TIMELINE_NONE: it has
+ * none, as a thread of another kernel, though it may have the tid of one. */
+uint32_t causes_thread_number(const struct causes *c, uint32_t row);
 /* Returns whether the thread is known only from switches of others, because
  * just some tasks were recorded and it was not one of them. */
 bool causes_is_named_only(const struct causes *c, int64_t tid);

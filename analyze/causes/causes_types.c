@@ -55,7 +55,7 @@ void causes_spans_free(struct causes_spans *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		free_all(s->kernel[i].span, s->kernel[i].of);
+		free_all(s->kernel[i].span, s->kernel[i].of, s->kernel[i].same);
 	free_all(s->kernel, s->measured, s->capture, s);
 }
 
@@ -360,16 +360,22 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 				     .first_event = INT64_MAX,
 				     .last_event = INT64_MIN };
 	fits[i] = true;
-	while (rows_step(r))
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, CAUSES_CAPTURES_ID);
+
+		if (id >= 0 && id <= UINT16_MAX)
+			*mem_at(k->same, k->n_same, k->cap_same, id) = true;
 		for (size_t j = i; j < n; j++) {
 			struct causes_capture *c = &s->capture[j];
 
-			if (of[j] || c->id != rows_int(r, CAUSES_CAPTURES_ID))
+			if (of[j] || c->id != id ||
+			    !rows_int(r, CAUSES_CAPTURES_PLACED))
 				continue;
 			c->error = rows_int(r, CAUSES_CAPTURES_ERROR_NS);
 			fits[j] = c->threads == k->capture->threads;
 			of[j] = true;
 		}
+	}
 	for (size_t j = i; j < n; j++) {
 		const struct causes_capture *c = &s->capture[j];
 
@@ -492,6 +498,12 @@ causes_kernel_span(const struct causes_kernel *k, int64_t id)
 		       : NULL;
 }
 
+bool causes_kernel_has(const struct causes_kernel *k, int64_t capture)
+{
+	return capture <= 0 || capture == k->capture->id ||
+	       ((uint64_t)capture < k->n_same && k->same[capture]);
+}
+
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 					     int64_t capture, int64_t time)
 {
@@ -579,12 +591,16 @@ static struct causes_name *causes_names_at(struct causes_names *n, int64_t tid)
 	return &n->name[id];
 }
 
-struct causes_names *causes_names_load(struct store *db, struct err *err)
+struct causes_names *causes_names_load(struct store *db,
+				       const struct causes_kernel *k,
+				       struct err *err)
 {
 	struct causes_names *n = mem_new(1, sizeof(*n));
 	struct rows *r = rows_of(db, "causes_comms", err);
 
-	while (rows_step(r))
+	while (rows_step(r)) {
+		if (!causes_kernel_has(k, rows_int(r, CAUSES_COMMS_CAPTURE)))
+			continue;
 		*causes_names_at(
 			n,
 			rows_int(r, CAUSES_COMMS_TID)) = (struct causes_name){
@@ -592,6 +608,7 @@ struct causes_names *causes_names_load(struct store *db, struct err *err)
 					     rows_text(r, CAUSES_COMMS_NAME)),
 			.pid = rows_int(r, CAUSES_COMMS_PID),
 		};
+	}
 	if (!rows_end(r, err))
 		return n;
 	causes_names_free(n);
@@ -831,13 +848,16 @@ static int execs_read(const char *table, struct store *db, struct timeline *t,
 /* perf's exec records do not name the thread that continued as the first of its
  * process; the tracepoint does. */
 int causes_types_execs(const struct causes_types *ts, struct store *db,
+		       const struct causes_kernel *k,
 		       struct causes_names *names, struct timeline *t,
 		       struct err *err)
 {
 	struct rows *r = rows_of(db, "causes_execs", err);
 
 	while (rows_step(r))
-		timeline_rename(t, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
+		if (causes_kernel_has(k, rows_int(r, CAUSES_EXECS_CAPTURE)))
+			timeline_rename(
+				t, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
 				causes_id(rows_int(r, CAUSES_EXECS_TID)));
 	t->process = execs_process;
 	t->process_arg = names;

@@ -105,9 +105,11 @@ const char *causes_fields_text(const struct causes_fields *f,
  * Call causes_names_load(), then causes_names_add() for threads without a
  * name. */
 
-/* Returns the names in the database, to be freed by causes_names_free(); NULL
- * and *err on failure. */
-struct causes_names *causes_names_load(struct store *db, struct err *err);
+/* Returns the names of a kernel's threads, to be freed by causes_names_free();
+ * NULL and *err on failure. */
+struct causes_names *causes_names_load(struct store *db,
+				       const struct causes_kernel *k,
+				       struct err *err);
 void causes_names_free(struct causes_names *n);
 /* Adds names from the fields of the ev_ table for threads without another name:
  * where only some tasks are recorded, the ones that they switched to. Returns
@@ -129,6 +131,7 @@ char *causes_silent_premise(const struct timeline *t, const char *names);
  * exec, which may change their tids. names: borrowed until the last record is
  * added. Returns 0, or -1 and *err. */
 int causes_types_execs(const struct causes_types *ts, struct store *db,
+		       const struct causes_kernel *k,
 		       struct causes_names *names, struct timeline *t,
 		       struct err *err);
 
@@ -192,6 +195,8 @@ struct causes_kernel {
 	size_t n, cap;
 	size_t *of; /* by capture.id: index of one of its spans + 1; 0: none */
 	size_t n_of, cap_of;
+	bool *same; /* by capture.id: of this kernel, though not in span[] */
+	size_t n_same, cap_same;
 	int64_t first_event, last_event; /* ids, over all these captures */
 };
 
@@ -219,6 +224,9 @@ void causes_spans_free(struct causes_spans *s);
 bool causes_capture_sampled(const struct causes_capture *c);
 /* Returns the rules that hold for all captures of a kernel together. */
 struct timeline_rules causes_kernel_rules(const struct causes_kernel *k);
+/* Returns whether a capture is, or may be, of this kernel; others have other
+ * threads with the same ids. */
+bool causes_kernel_has(const struct causes_kernel *k, int64_t capture);
 /* Returns the span at a time if the capture is used there; the capture's own
  * span if another piece of its stream is; else NULL. */
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,

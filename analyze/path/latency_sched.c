@@ -61,6 +61,7 @@ static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
 {
 	bool proved = proof == PROOF_PROVED;
 
+	i->thread = thread;
 	i->most = interval_span(i->begin, i->end);
 	i->least = proved ? i->most : 0;
 	i->verdict = proved ? INTERVAL_PROVED : INTERVAL_CONSISTENT;
@@ -142,10 +143,9 @@ const char *latency_sched_caller(struct latency_sched *s, int64_t event)
 	return path_function(&s->r, event);
 }
 
-void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
-			  int64_t to, char *out, size_t size)
+void latency_sched_behind(struct latency_sched *s, uint32_t thread,
+			  int64_t from, int64_t to, char *out, size_t size)
 {
-	uint32_t thread = timeline_thread(s->r.t, (int32_t)tid);
 	struct path_sum *sum;
 	struct chain c = { 0 };
 	size_t n;

@@ -13,7 +13,8 @@ struct interval;
 struct intervals_thread;
 struct store;
 
-/* Called for each interval. thread is valid until latency_sched_close(). */
+/* Called for each interval, whose thread is the timeline's number. thread is
+ * valid until latency_sched_close(). */
 typedef void latency_sched_fn(void *arg, const struct interval *i,
 			      const char *kind, const char *name,
 			      const struct intervals_thread *thread);
@@ -43,10 +44,11 @@ void latency_sched_close(struct latency_sched *s);
 /* Calls fn for each interval of a kind, thread by thread. */
 void latency_sched_each(struct latency_sched *s, const char *kind,
 			latency_sched_fn *fn, void *arg);
-/* Writes what most of a thread's time is put down to, as far as it is proved:
+/* Writes what most of a thread's time (of the timeline; TIMELINE_NONE: not
+ * known) is put down to, as far as it is proved:
  * "COMM/TID", the thread that ended its waits; what it did itself, such as
  * "computing"; the interrupt that woke it; or "not known". */
-void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
-			  int64_t to, char *out, size_t size);
+void latency_sched_behind(struct latency_sched *s, uint32_t thread,
+			  int64_t from, int64_t to, char *out, size_t size);
 /* Returns the function in which a thread left the CPU, as path_function(). */
 const char *latency_sched_caller(struct latency_sched *s, int64_t event);

@@ -40,24 +40,23 @@ int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
 		 from % NS, to / NS, to % NS);
 	ev = events_open(r->db, &in, EVENTS_ALL, err);
 	while (ev && (rc = events_next(ev, &e, err)) > 0) {
-		int64_t tid = events_comm(ev, e.comm)->tid;
+		const struct event_comm *comm = events_comm(ev, e.comm);
 		struct offcpu_stack at;
 		struct wait_place p;
 
 		if (!stacks_group_of(r->stacks, &e, &g) ||
-		    r->stacks->event[g.event].point || tid <= 0 ||
-		    tid > INT32_MAX)
+		    r->stacks->event[g.event].point || comm->tid <= 0)
 			continue;
 		at = (struct offcpu_stack){ .type = g.type,
 					    .comm = g.comm,
 					    .kraw = g.kraw,
 					    .uraw = g.uraw };
 		p = wait_causes_place(r->words, &at);
-		*mem_add(code->at, code->n, code->cap) =
-			(struct path_code_sample){
-				e.time, timeline_thread(r->t, (int32_t)tid),
-				p.has_in ? p.in : TIMELINE_NONE, at
-			};
+		*mem_add(code->at, code->n,
+			 code->cap) = (struct path_code_sample){
+			e.time, causes_thread_number(r->causes, comm->thread),
+			p.has_in ? p.in : TIMELINE_NONE, at
+		};
 	}
 	events_close(ev);
 	sort_items(code->at, code->n, path_compare_code);
@@ -632,10 +631,10 @@ int path_program_find(const struct path_run *r, struct path_program *out,
 
 		out->from = rows_int(q, PATH_PROGRAM_T0);
 		out->to = rows_int_or(q, PATH_PROGRAM_T1, last);
-		out->thread = pid > 0 && pid < INT32_MAX
-				      ? timeline_thread(r->t, (int32_t)pid)
-				      : TIMELINE_NONE;
+		out->thread = timeline_thread(r->t, causes_id(pid));
 		if (out->thread != TIMELINE_NONE && out->from < out->to &&
+		    causes_kernel_has(r->causes->kernel,
+				      rows_int(q, PATH_PROGRAM_CAPTURE)) &&
 		    out->from >= first && out->to <= last)
 			out->pid = pid;
 	}

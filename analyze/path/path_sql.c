@@ -203,9 +203,7 @@ typedef size_t sql_seek_fn(struct path_sql *s, const struct virtual_ask *ask,
 static uint32_t sql_wanted(const struct path_sql *s,
 			   const struct virtual_ask *ask)
 {
-	return ask->tid > 0 && ask->tid <= INT32_MAX
-		       ? timeline_thread(s->r.t, (int32_t)ask->tid)
-		       : TIMELINE_NONE;
+	return timeline_thread(s->r.t, causes_id(ask->tid));
 }
 
 /* Returns the first requested row at or after `row`; VIRTUAL_END: none. */

@@ -1069,10 +1069,8 @@ static void waits_end_part(struct waits *w)
 	n->wakers =
 		(struct wakers){ .causes = n->causes, .stacks = w->ask.stacks };
 	for (size_t i = 0; i < n->n; i++) {
-		int64_t tid = n->thread[i].tid;
-		uint32_t thread = tid > 0 && tid < INT32_MAX
-					  ? timeline_thread(t, (int32_t)tid)
-					  : TIMELINE_NONE;
+		uint32_t thread =
+			timeline_thread(t, causes_id(n->thread[i].tid));
 		uint32_t k = thread == TIMELINE_NONE ? 0 : n->thread[i].kept;
 
 		for (; k; k = n->kept[k - 1].before) {

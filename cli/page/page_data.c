@@ -145,9 +145,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 	const struct timeline *t = c->t;
 	struct page_chain out = { .ask = *a };
 	const struct chain_ask ask = {
-		.thread = a->tid > 0 && a->tid < INT32_MAX
-				  ? timeline_thread(t, (int32_t)a->tid)
-				  : TIMELINE_NONE,
+		.thread = timeline_thread(t, causes_id(a->tid)),
 		.from = a->from,
 		.to = a->to,
 	};

@@ -1,5 +1,5 @@
 /* path_print.c - the command path: chooses the answer by the options. */
-#include "analyze/causes/causes_types.h"
+#include "analyze/causes/causes.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/path/path_run.h"
@@ -49,7 +49,7 @@ static void of_take(void *arg, const struct interval *i)
 		return;
 	if (of_is_outside(ask, i->begin) || of_is_outside(ask, i->end))
 		return;
-	uint32_t thread = timeline_thread(of->r->t, causes_id(t->tid));
+	uint32_t thread = causes_thread_number(of->r->causes, i->thread);
 
 	if (i->verdict != INTERVAL_PROVED || i->begin == INTERVAL_NEVER ||
 	    i->begin >= i->end || thread == TIMELINE_NONE) {

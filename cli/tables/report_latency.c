@@ -84,6 +84,14 @@ struct latency {
 	uint64_t verdict[INTERVAL_VERDICTS];
 };
 
+/* Returns the number of an interval's thread in the timeline. */
+static uint32_t latency_thread(const struct latency *l,
+			       const struct latency_worst *w)
+{
+	return l->iv ? causes_thread_number(l->sched->r.causes, w->i.thread)
+		     : w->i.thread;
+}
+
 /* Writes what most of an interval is put down to. Returns out. */
 static const char *latency_behind(const struct latency *l,
 				  const struct latency_worst *w,
@@ -91,7 +99,7 @@ static const char *latency_behind(const struct latency *l,
 {
 	snprintf(out, LATENCY_KEY, "not known");
 	if (l->sched && w->i.verdict == INTERVAL_PROVED)
-		latency_sched_behind(l->sched, w->thread->tid, w->i.begin,
+		latency_sched_behind(l->sched, latency_thread(l, w), w->i.begin,
 				     w->i.end, out, LATENCY_KEY);
 	return out;
 }
@@ -564,7 +572,7 @@ static void latency_put_chain(const struct latency *l,
 {
 	const struct path_opts o = { .lines = CHAIN_LINES, .wall = l->o->wall };
 	struct path_run *r = &l->sched->r;
-	uint32_t thread = timeline_thread(r->t, (int32_t)w->thread->tid);
+	uint32_t thread = latency_thread(l, w);
 
 	if (j) {
 		json_object(j, NULL);

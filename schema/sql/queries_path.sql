@@ -55,24 +55,27 @@ FROM sample_extra x CROSS JOIN event e ON e.id = x.event AND e.type = ?1
 WHERE x.name = 'out' AND x.value LIMIT 1
 
 -- name: causes_captures
--- Captures of the same kernel and clock, and pieces of one stream. Clocks of two
--- boots differ from the time of the day by other amounts. ?1: capture
-SELECT c.id, coalesce(c.error_ns, 0) AS error_ns
+-- Captures of the same kernel, and pieces of one stream. placed: their clocks are
+-- on one timeline. Clocks of two boots differ from the time of the day by other
+-- amounts. ?1: capture
+SELECT c.id, coalesce(c.error_ns, 0) AS error_ns, c.id = m.id
+	OR coalesce(cl.value = ml.value, 0)
+	OR ((c.align IS NULL OR c.error_ns NOT NULL)
+		AND (m.align IS NULL OR m.error_ns NOT NULL)) AS placed
 FROM capture m CROSS JOIN capture c
 LEFT JOIN meta mw ON mw.capture = m.id AND mw.key = 'wall_offset_ns'
 LEFT JOIN meta cw ON cw.capture = c.id AND cw.key = 'wall_offset_ns'
 LEFT JOIN meta ml ON ml.capture = m.id AND ml.key = 'line'
 LEFT JOIN meta cl ON cl.capture = c.id AND cl.key = 'line'
-WHERE m.id = ?1 AND (c.id = m.id OR cl.value = ml.value OR (
-	(c.align IS NULL OR c.error_ns NOT NULL)
-	AND (m.align IS NULL OR m.error_ns NOT NULL)
-	AND (c.together = m.together OR (c.host = m.host
+WHERE m.id = ?1 AND (c.id = m.id OR cl.value = ml.value
+	OR c.together = m.together OR (c.host = m.host
 		AND c.release = m.release AND c.clock = m.clock
-		AND coalesce(abs(cw.value - mw.value) < 10000000000, 1)))))
+		AND coalesce(abs(cw.value - mw.value) < 10000000000, 1)))
 
 -- name: causes_threads
--- columns: id tid
-SELECT id, coalesce(tid, -1) AS tid FROM thread ORDER BY id
+-- columns: id tid capture
+SELECT t.id, coalesce(t.tid, -1) AS tid, coalesce(p.capture, 0) AS capture
+FROM thread t LEFT JOIN process p ON p.id = t.process ORDER BY t.id
 
 -- name: limits_table
 -- Where the readings of 'record --waits' are, if there are any.
@@ -87,14 +90,15 @@ ORDER BY x.event_id
 
 -- name: causes_execs
 -- When the first threads of processes called exec.
-SELECT c.time_ns, t.tid
+SELECT c.time_ns, t.tid, coalesce(p.capture, 0) AS capture
 FROM comm c JOIN thread t ON t.id = c.thread
 JOIN process p ON p.id = t.process AND p.pid = t.tid
 WHERE c.exec AND c.time_ns NOT NULL AND t.tid > 0 ORDER BY c.id
 
 -- name: causes_comms
 -- The names of threads, the last one of each last.
-SELECT t.tid, coalesce(p.pid, -1) AS pid, c.name
+SELECT t.tid, coalesce(p.pid, -1) AS pid, c.name,
+	coalesce(p.capture, 0) AS capture
 FROM comm c JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process
 WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
@@ -126,8 +130,8 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- end in a later piece of a stream.
 SELECT coalesce(k.pid, x.pid) AS pid, coalesce(e.time_ns, x.t0) AS t0,
 	CASE WHEN k.id IS NULL THEN x.t1 ELSE k.end_ns END AS t1,
-	coalesce(e.name, x.name) AS name FROM (
-SELECT p.id, p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
+	coalesce(e.name, x.name) AS name, coalesce(x.capture, 0) AS capture FROM (
+SELECT p.id, p.pid, p.capture, min(c.time_ns) AS t0, coalesce(p.end_ns,
 	(SELECT min(q.end_ns) FROM meta l JOIN meta m ON m.key = 'line'
 		AND m.value = l.value
 	JOIN process q ON q.capture = m.capture AND q.pid = p.pid

@@ -1018,3 +1018,15 @@ done
 	"$B" path --of write "$work/apart.db" >"$work/text" 2>"$work/err"
 [ $? = 1 ] && grep -q "no call, slice or request named 'write' is proved" "$work/err"
 ok a_call_of_a_thread_without_switches_is_left_out $?
+
+# nor has the thread of another machine done it that has the same tid: the switches say only what theirs did
+sed -i 's/-11 /-77 /; s/_pid=11 /_pid=77 /' "$work/here.txt"
+echo '               w-77      [000] d..2.   100.000900: sched_switch: prev_comm=w prev_pid=77 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120' >>"$work/here.txt"
+"$B" ingest -qf --fields all --separate -o "$work/apart.db" "$work/here.txt" "$work/there.txt" &&
+	"$B" path --of write "$work/apart.db" >"$work/text" 2>"$work/err"
+[ $? = 1 ] && grep -q "no call, slice or request named 'write' is proved" "$work/err"
+ok nor_is_one_of_another_machine_with_its_tid $?
+"$B" latency --by behind "$work/apart.db" 2>&1 | grep -q '^syscall  not known  *1 '
+ok behind_is_no_thread_of_another_machine $?
+"$B" path "$work/apart.db" >"$work/text" 2>&1 && grep -q ' 77  w ' "$work/text"
+ok a_thread_has_no_name_of_another_machine $?
