@@ -605,7 +605,7 @@ const struct check_query check_queries[] = {
 	{ "not_followed",
 	  "switches that no rule judges: of some tasks or CPUs, filtered, "
 	  "sampled, or of a recorder that may have paused",
-	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	  false, CHECK_ALWAYS, CHECK_THREAD },
 	{ "damage", "parts of the input that could not be read", false,
 	  CHECK_ALWAYS, CHECK_WHOLE },
 	{ "as_perf", "what perf 7.2 makes of the requests with a cookie", true,

@@ -685,7 +685,7 @@ static void put_left_out(struct screen *s)
 {
 	const char *what = "cookies and damage";
 
-	if (s->c->filter->event)
+	if (!check_covers(s->c, CHECK_THREAD))
 		what = "chains, losses, findings, order, cookies and damage";
 	else if (!check_covers(s->c, CHECK_RING))
 		what = "losses, order, cookies and damage";

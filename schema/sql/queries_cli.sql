@@ -153,7 +153,7 @@ WHERE n > 0 ORDER BY kind DESC, n DESC, verdict
 
 -- name: info_damage
 SELECT capture, kind, what, off, len, n, detail FROM damage
-ORDER BY capture, kind, id
+ORDER BY kind, capture, id
 
 -- name: info_unnamed
 SELECT i.path, i.status, count(*) AS frames, w.name = 'anon' AS generated,

@@ -641,3 +641,16 @@ ok losses_of_two_hosts_have_none $?
 "$MKCAP" "$root/tests/cases/chain_that_nobody_here_asked_for/capture.txt" "$work/late.data" &&
 	"$B" check --no-symbols "$work/late.data" 2>&1 | tr -s '\n ' ' ' | grep -q 'give all files of perf record --switch-output together'
 ok a_chain_may_be_of_the_file_before $?
+
+# without all switches nothing is said of effects without a cause, with a filter neither
+"$B" check --time 0,9999999 "$root/tests/captures/naps.data" >"$work/out" 2>&1
+grep -q '^  findings     none, but whether switches are missing is not judged' "$work/out"
+ok what_is_not_judged_has_no_causes_with_a_filter $?
+"$B" check --cgroup / "$root/tests/captures/cgroups.data" 2>&1 | grep -q '^  filtered     chains, losses, findings, order,'
+ok a_cgroup_leaves_out_chains_and_findings $?
+
+# damage is told of, whatever notes the captures before it have
+head -c 30000 "$root/tests/captures/after.data" >"$work/short.data"
+"$B" ingest -f --no-symbols --separate -o "$work/noted.db" "$root/tests/captures/ftrace-buffers.dat" "$work/short.data" 2>&1 |
+	grep -q 'damage .*file ends here'
+ok damage_behind_notes_is_told_of $?
