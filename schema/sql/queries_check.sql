@@ -547,7 +547,11 @@ internal_finding AS MATERIALIZED (SELECT * FROM main.internal_finding
 
 -- name: check_filter_loss
 loss AS MATERIALIZED (SELECT * FROM main.loss WHERE id IN (
-	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM main.loss) WHERE ({filter})))
+	-- NULL: its time or its CPU is not known
+	SELECT id FROM (SELECT l.id, coalesce(l.t1, c.last_ns + 0 * l.t0)
+		AS time_ns, l.cpu FROM main.loss l
+		LEFT JOIN capture c ON c.id = l.capture)
+	WHERE ({filter}) IS NOT 0))
 
 -- name: check_filter_gap
 cookie_gap AS MATERIALIZED (SELECT * FROM main.cookie_gap WHERE id IN (

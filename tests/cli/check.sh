@@ -654,3 +654,16 @@ head -c 30000 "$root/tests/captures/after.data" >"$work/short.data"
 "$B" ingest -f --no-symbols --separate -o "$work/noted.db" "$root/tests/captures/ftrace-buffers.dat" "$work/short.data" 2>&1 |
 	grep -q 'damage .*file ends here'
 ok damage_behind_notes_is_told_of $?
+
+# a loss that may be in the chosen time, or on the chosen CPU, counts
+echo 'lost n=3 cpu=0 time=2500' >>"$work/kept.txt"
+"$MKCAP" "$work/kept.txt" "$work/kept.data" && "$B" ingest -qf --no-symbols -o "$work/kept.db" "$work/kept.data"
+for what in "t1 --time 0,9" "cpu -C 0"
+do
+	cp "$work/kept.db" "$work/open.db"
+	sqlite3 "$work/open.db" "UPDATE loss SET ${what%% *} = NULL"
+	# shellcheck disable=SC2086 # an option and its value
+	"$B" check ${what#* } "$work/open.db" >"$work/out" 2>&1
+	[ $? = 4 ] && grep -q '3 records lost' "$work/out"
+	ok "a_loss_with_an_unknown_${what%% *}_is_not_left_out" $?
+done
