@@ -163,6 +163,12 @@ static int latency_run(int argc, char **argv, struct err *err)
 			       "--format %s is for the table of functions "
 			       "and diff; leave out --format",
 			       o.format);
+	if ((worst || histogram) && strcmp(o.format, "table") != 0 &&
+	    strcmp(o.format, "json") != 0)
+		return err_set(err, ERR_USAGE,
+			       "--worst and --histogram are tables of their "
+			       "own: leave out --format %s, or take --json",
+			       o.format);
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)

@@ -486,11 +486,11 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 	/* a capture without switches is no error: nothing is written */
 	if (rc <= 0 || rows_end(rows, err))
 		return rc ? -1 : 0;
-	if (!path_open(&r, db, path, err)) {
-		o.ask.pid = files_process(r.files);
-		if (o.ask.pid >= 0)
-			path_put_process(&l, out);
-	}
+	if (path_open(&r, db, path, err))
+		return err->code == ERR_FORMAT ? 0 : -1;
+	o.ask.pid = files_process(r.files);
+	if (o.ask.pid >= 0)
+		path_put_process(&l, out);
 	return 0;
 }
 

@@ -890,7 +890,8 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 	}
 	if (!strcmp(l->o->by, "behind") || l->o->worst) {
 		l->sched = latency_sched_open(db, path, l->o->worst > 0, err);
-		if (!l->sched && !strcmp(l->o->by, "behind"))
+		if (!l->sched &&
+		    (err->code != ERR_FORMAT || !strcmp(l->o->by, "behind")))
 			return -1;
 	}
 	l->iv = intervals_open(db, path, &ask, err);

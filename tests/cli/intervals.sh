@@ -191,6 +191,13 @@ is "an_own_pair_of_a_thread_is_the_same" "342 4 4" \
 	"$("$B" latency --json --pair \
 	raw_syscalls:sys_enter,raw_syscalls:sys_exit "$db" |
 	json '"{proved} {began before} {unfinished}".format(**r["verdicts"])')"
+for opts in "--format csv --worst 1" "--format csv --histogram"
+do
+	# shellcheck disable=SC2086 # options and their values
+	"$B" latency $opts "$db" >"$work/out" 2>&1
+	[ $? = 2 ] && grep -q 'are tables of their own: leave out --format csv' "$work/out"
+	ok "one_format_has_one_table:${opts##* --}" $?
+done
 "$B" latency --pair raw_syscalls:sys_enter "$db" >"$work/out" 2>&1
 is "a_pair_needs_two_events" 2 $?
 
