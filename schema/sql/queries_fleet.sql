@@ -24,10 +24,10 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 		AS lost_unknown,
 	coalesce((SELECT value FROM meta WHERE capture = c.id
 			AND key = 'wall_offset_ns'),
-		(SELECT value FROM meta WHERE key = 'wall_offset_ns'
-			AND c.align NOT NULL AND capture IN (SELECT id
-				FROM capture WHERE align NOT NULL)
-			ORDER BY capture LIMIT 1)) AS wall,
+		-- that of another capture on the same timeline
+		(SELECT m.value FROM meta m JOIN capture d ON d.id = m.capture
+			WHERE m.key = 'wall_offset_ns' AND d.align NOT NULL
+			AND c.align NOT NULL ORDER BY m.capture LIMIT 1)) AS wall,
 	coalesce(c.path, '') AS path
 FROM capture c ORDER BY c.id
 

@@ -123,3 +123,10 @@ fails "a database that is not there" 1 "$work/nix.db" \
 	-o "$work/n" "$db" "$work/nix.db"
 fails "a folder where none can be made" 1 "$work/no/such" \
 	-o "$work/no/such/n" "$db"
+
+# the time of the day of one capture says nothing of another that is not on its timeline
+printf '# tracer: nop\n#\n%s\n' '               w-11      [000] d..2.   100.000200: sched_wakeup: comm=w pid=11 prio=120 target_cpu=000' >"$work/apart.txt"
+"$B" ingest -q --no-symbols --separate -o "$work/apart.db" tests/captures/jitframes.data.zst "$work/apart.txt" &&
+	"$B" export --format parquet -o "$work/apart" "$work/apart.db" 2>"$work/err" &&
+	[ "$(rows "$work/apart/run.parquet" wall | tr '\n' ' ')" = "1 0 " ]
+ok "another timeline has no time of the day" $?
