@@ -358,6 +358,7 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 /* How long, and how often, the threads of a process freed memory. */
 struct own_memory {
 	struct intervals *iv;
+	const struct causes *causes;
 	int64_t pid, from, to;
 	struct {
 		uint64_t ns, n;
@@ -372,7 +373,9 @@ static void own_take_memory(void *arg, const struct interval *i)
 		!strcmp(m->iv->pair[i->pair].kind->word, "compaction");
 
 	if (i->verdict != INTERVAL_PROVED || i->begin < m->from ||
-	    i->end > m->to || intervals_thread(m->iv, i->thread)->pid != m->pid)
+	    i->end > m->to ||
+	    intervals_thread(m->iv, i->thread)->pid != m->pid ||
+	    causes_thread_number(m->causes, i->thread) == TIMELINE_NONE)
 		return;
 	m->of[compacts].ns += (uint64_t)(i->end - i->begin);
 	m->of[compacts].n++;
@@ -387,6 +390,7 @@ void path_put_memory(const struct path_run *r, int64_t pid, int64_t from,
 	struct err err;
 	struct own_memory m = {
 		.iv = intervals_open(r->db, r->path, &ask, &err),
+		.causes = r->causes,
 		.pid = pid,
 		.from = from,
 		.to = to,

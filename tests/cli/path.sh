@@ -1030,3 +1030,15 @@ ok nor_is_one_of_another_machine_with_its_tid $?
 ok behind_is_no_thread_of_another_machine $?
 "$B" path "$work/apart.db" >"$work/text" 2>&1 && grep -q ' 77  w ' "$work/text"
 ok a_thread_has_no_name_of_another_machine $?
+# nor has its process freed the memory that the other machine's did
+printf '%s\n' '               w-77      [000] d..2.   100.001000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=77 next_prio=120' >>"$work/here.txt"
+{
+	printf '# tracer: nop\n#\n'
+	printf '               y-77      (     77) [000] .....   100.000%s\n' '910: mm_vmscan_direct_reclaim_begin: order=0 gfp_flags=GFP_KERNEL' \
+		'950: mm_vmscan_direct_reclaim_end: nr_reclaimed=32'
+} >"$work/there.txt"
+sed -i 's/w-77      \[/w-77      (     77) [/; s/<idle>-0      /<idle>-0      (     -0)/' "$work/here.txt"
+"$B" ingest -qf --fields all --separate -o "$work/apart.db" "$work/here.txt" "$work/there.txt" &&
+	"$B" path --pid 77 "$work/apart.db" >"$work/text" 2>&1
+grep -q '^w (77) waited' "$work/text" && ! grep -q 'reclaim' "$work/text"
+ok memory_of_another_machine_is_not_its $?
