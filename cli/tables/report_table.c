@@ -455,7 +455,7 @@ static int report_write(const struct report *rp, const struct grid *g,
 			"all%s\n",
 			rest->rows, rest->rows == 1 ? "" : "s",
 			HUMAN_PERCENT(rest->weight, rest->whole), rest->what,
-			rp->o->keys == (KEY_SYM | KEY_DSO)
+			!func && rp->o->keys == (KEY_SYM | KEY_DSO)
 				? ", --sort dso sums up by library"
 				: "");
 		term_lines_end(&l);

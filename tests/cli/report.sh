@@ -393,3 +393,12 @@ do
 	[ -s "$work/out" ] && ! grep -q 'Self %.* $' "$work/out" || bad=1
 done
 ok the_head_of_a_narrow_table_ends_with_a_word $bad
+
+# a table of some samples says so, whichever option chose them
+"$B" ingest -qf --no-symbols -o "$work/after.db" "$root/tests/captures/after.data"
+"$B" report --filter 'time_ns % 2 = 0' "$work/after.db" | grep -q '^event: cpu-clock (filtered), 242 samples' &&
+	"$B" report --filter 'time_ns % 2 = 0' --json "$work/after.db" | grep -q '"filtered":true'
+ok an_expression_is_a_filter $?
+"$B" report --callees handle_order --limit 1 --symfs "$root/tests/captures/symfs" "$root/tests/captures/shop.data.zst" >"$work/out" 2>&1
+grep -q 'more rows with .* not shown; --limit 0 shows' "$work/out" && ! grep -q 'sort dso' "$work/out"
+ok what_callers_refuse_is_not_advised $?
