@@ -263,10 +263,12 @@ int check_judge(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
-	if (c->limits_gaps && !check_covers(c, CHECK_WHOLE))
-		return err_set(err, ERR_USAGE,
-			       "--max-gaps is of the whole capture; leave out "
-			       "the filters");
+	if (c->limits_gaps && !check_can(c, "gaps"))
+		return err_set(
+			err, ERR_USAGE, "--max-gaps is of the whole capture%s",
+			c->served ? ", which a server does not have: check the "
+				    "database that was pushed"
+				  : "; leave out the filters");
 	/* With --max-gaps, the share of time that gaps touch breaks a
 	 * recording, and what is due to them does not count. */
 	if (c->limits_gaps) {

@@ -568,7 +568,9 @@ static void put_findings(struct screen *s)
 				row.n ? "none, but whether switches are missing is not "
 					"judged: not all were to be recorded, or the "
 					"recorder may have paused"
-				      : "none: every effect has its cause");
+				: s->c->served
+					? "none"
+					: "none: every effect has its cause");
 	}
 	for (int i = 0; i < FINDINGS && check_next(&r); i++) {
 		if (!check_int(&r, "explained"))

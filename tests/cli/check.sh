@@ -667,3 +667,11 @@ do
 	[ $? = 4 ] && grep -q '3 records lost' "$work/out"
 	ok "a_loss_with_an_unknown_${what%% *}_is_not_left_out" $?
 done
+
+# the sums of a server do not have the gaps, nor whether switches are missing
+"$B" ingest -qf --no-symbols -o "$work/sums.db" "$root/tests/captures/naps.data" && sqlite3 "$work/sums.db" <"$root/schema/sql/served.sql"
+"$B" check --max-gaps 1% "$work/sums.db" >"$work/out" 2>"$work/err"
+[ $? = 2 ] && grep -q 'of the whole capture, which a server does not have' "$work/err"
+ok gaps_of_a_server_are_not_judged $?
+"$B" check "$work/sums.db" | grep -q '^  findings     none$'
+ok a_server_does_not_say_that_all_effects_have_causes $?
