@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
+#include "analyze/causes/causes_types.h"
 #include "analyze/causes/limits.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/pair_kinds.h"
@@ -129,6 +130,7 @@ struct files {
 	size_t n_reading, cap_reading;
 	struct loss_rows *losses;
 	int64_t *begun; /* by loss: when it or a later one begins first */
+	const struct causes_kernel *kernel; /* NULL: all */
 	bool whole; /* all threads, and all calls that close, were recorded */
 	int64_t process_asked; /* pid that was to be recorded; -1: not known */
 };
@@ -139,6 +141,11 @@ COMPARE_BY(files_compare_points, struct files_point, tid, time, nth);
 COMPARE_BY(files_compare_readings, struct files_reading, tid, from);
 
 /* ---- reading the database */
+
+static bool files_takes(const struct files *f, int64_t capture)
+{
+	return !f->kernel || causes_kernel_has(f->kernel, capture);
+}
 
 /* Finds the types of events of calls and of the statedump, by id. */
 static int files_read_types(struct files *f, struct store *db, bool *any,
@@ -157,10 +164,11 @@ static int files_read_types(struct files *f, struct store *db, bool *any,
 			.listed = !strcmp(name,
 					  "lttng_statedump_file_descriptor"),
 		};
+		bool is = files_takes(f, rows_int(r, INTERVAL_TYPES_CAPTURE));
 
-		if (t.shares || t.listed)
+		if (is && (t.shares || t.listed))
 			t.machine = "";
-		for (size_t i = 0; i < pair_kinds_n && !t.machine; i++) {
+		for (size_t i = 0; is && i < pair_kinds_n && !t.machine; i++) {
 			const struct pair_kind *k = &pair_kinds[i];
 			const char *rest;
 			size_t len;
@@ -194,12 +202,13 @@ static int files_read_processes(struct files *f, struct store *db,
 	struct rows *r = rows_of(db, "files_processes", err);
 
 	while (rows_step(r))
-		*mem_add(f->process, f->n_process, f->cap_process) =
-			(struct files_process){
-				rows_int(r, FILES_PROCESSES_PID),
-				rows_int(r, FILES_PROCESSES_PARENT),
-				rows_int(r, FILES_PROCESSES_START)
-			};
+		if (files_takes(f, rows_int(r, FILES_PROCESSES_CAPTURE)))
+			*mem_add(f->process, f->n_process, f->cap_process) =
+				(struct files_process){
+					rows_int(r, FILES_PROCESSES_PID),
+					rows_int(r, FILES_PROCESSES_PARENT),
+					rows_int(r, FILES_PROCESSES_START)
+				};
 	sort_items(f->process, f->n_process, files_compare_processes);
 	if (rows_end(r, err))
 		return -1;
@@ -577,11 +586,13 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-struct files *files_load(struct store *db, struct err *err)
+struct files *files_load(struct store *db, const struct causes_kernel *k,
+			 struct err *err)
 {
 	struct files *f = mem_new(1, sizeof(*f));
 	bool any;
 
+	f->kernel = k;
 	intern_add(&f->text, "");
 	if (files_read_types(f, db, &any, err) ||
 	    files_read_readings(f, db, err) ||

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct causes_kernel;
 struct err;
 struct files;
 struct store;
@@ -23,8 +24,10 @@ struct files_call {
 	const char *name; /* of the file, socket or timer; NULL: not known */
 };
 
-/* Returns what files_free() frees, or NULL and *err if the database fails. */
-struct files *files_load(struct store *db, struct err *err);
+/* Returns what files_free() frees, or NULL and *err if the database fails. k:
+ * only the calls of this kernel; NULL: of all in the database. */
+struct files *files_load(struct store *db, const struct causes_kernel *k,
+			 struct err *err);
 void files_free(struct files *f); /* NULL is fine */
 /* Returns the pid of 'record --waits -p PID'; -1: none is known. */
 int64_t files_process(const struct files *f);

@@ -183,7 +183,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 	r->causes = causes_load(db, path, r->words, err);
 	if (!r->causes)
 		return -1;
-	if (r->calls && !(r->files = files_load(db, err)))
+	if (r->calls && !(r->files = files_load(db, r->causes->kernel, err)))
 		return -1;
 	r->t = r->causes->t;
 	r->proofs = proofs_new(r->t);

@@ -903,7 +903,7 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 		return -1;
 	if (!l->n_worst)
 		return 0;
-	l->files = files_load(db, err);
+	l->files = files_load(db, NULL, err);
 	if (l->files)
 		l->stacks = callers_open(db, &l->labels, err);
 	/* Reads the stacks in which the longest began: of calls and own pairs,

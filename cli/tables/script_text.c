@@ -598,7 +598,7 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	    script_calls_load(db, s->payloads, &s->calls, err))
 		goto fail;
 	if (f->verdict && f->trace && !f->frame.json &&
-	    !(s->files = files_load(db, err)))
+	    !(s->files = files_load(db, NULL, err)))
 		goto fail;
 	if (s->chains && (s->payloads || !f->trace))
 		return s;

@@ -61,7 +61,8 @@ WHERE x.name = 'out' AND x.value LIMIT 1
 SELECT c.id, coalesce(c.error_ns, 0) AS error_ns, c.id = m.id
 	OR coalesce(cl.value = ml.value, 0)
 	OR ((c.align IS NULL OR c.error_ns NOT NULL)
-		AND (m.align IS NULL OR m.error_ns NOT NULL)) AS placed
+		AND (m.align IS NULL OR m.error_ns NOT NULL)
+		AND (c.together = m.together OR c.clock = m.clock)) AS placed
 FROM capture m CROSS JOIN capture c
 LEFT JOIN meta mw ON mw.capture = m.id AND mw.key = 'wall_offset_ns'
 LEFT JOIN meta cw ON cw.capture = c.id AND cw.key = 'wall_offset_ns'
@@ -69,8 +70,8 @@ LEFT JOIN meta ml ON ml.capture = m.id AND ml.key = 'line'
 LEFT JOIN meta cl ON cl.capture = c.id AND cl.key = 'line'
 WHERE m.id = ?1 AND (c.id = m.id OR cl.value = ml.value
 	OR c.together = m.together OR (c.host = m.host
-		AND c.release = m.release AND c.clock = m.clock
-		AND coalesce(abs(cw.value - mw.value) < 10000000000, 1)))
+		AND c.release = m.release AND (c.clock IS NOT m.clock
+		OR coalesce(abs(cw.value - mw.value) < 10000000000, 1))))
 
 -- name: causes_threads
 -- columns: id tid capture
@@ -263,6 +264,7 @@ ORDER BY t.id
 
 -- name: files_processes
 SELECT p.pid, coalesce(q.pid, 0) AS parent,
-	coalesce(p.start_ns, -9223372036854775807 - 1) AS start
+	coalesce(p.start_ns, -9223372036854775807 - 1) AS start,
+	coalesce(p.capture, 0) AS capture
 FROM process p LEFT JOIN process q ON q.id = p.parent
 WHERE p.id > 0 AND p.pid > 0

@@ -1042,3 +1042,12 @@ sed -i 's/w-77      \[/w-77      (     77) [/; s/<idle>-0      /<idle>-0      ( 
 	"$B" path --pid 77 "$work/apart.db" >"$work/text" 2>&1
 grep -q '^w (77) waited' "$work/text" && ! grep -q 'reclaim' "$work/text"
 ok memory_of_another_machine_is_not_its $?
+# nor did it wait in a call of the other machine's thread
+{
+	printf '# tracer: nop\n#\n'
+	printf '               y-77      (     77) [000] .....   100.000%s\n' '040: sys_read(fd: 5)' '950: sys_read -> 0x1'
+} >"$work/there.txt"
+"$B" ingest -qf --fields all --separate -o "$work/apart.db" "$work/here.txt" "$work/there.txt" &&
+	"$B" path --pid 77 "$work/apart.db" >"$work/text" 2>&1
+grep -q '^w (77) waited' "$work/text" && ! grep -q 'descriptor' "$work/text"
+ok a_call_of_another_machine_is_not_its $?
