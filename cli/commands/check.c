@@ -188,12 +188,10 @@ static int parse_limit(const char *opt, const char *text,
 static int parse_share(const char *opt, const char *text,
 		       struct check_limit *out, struct err *err)
 {
-	char share[32];
-
 	if (!text)
 		return 0;
-	snprintf(share, sizeof(share), "%.24s%s", text,
-		 strchr(text, '%') ? "" : "%");
+	char *share OWNED =
+		mem_printf("%s%s", text, strchr(text, '%') ? "" : "%");
 	return parse_limit(opt, share, out, err);
 }
 

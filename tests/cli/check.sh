@@ -675,3 +675,7 @@ done
 ok gaps_of_a_server_are_not_judged $?
 "$B" check "$work/sums.db" | grep -q '^  findings     none$'
 ok a_server_does_not_say_that_all_effects_have_causes $?
+
+"$B" check --min-whole 000000000000000000000000000090 "$work/sums.db" >"$work/out" 2>&1
+[ $? = 4 ] && grep -q '^[^ ]*: broken: ' "$work/out"
+ok a_share_with_many_digits_is_not_cut_off $?
