@@ -249,12 +249,12 @@ static int files_read_readings(struct files *f, struct store *db,
 		FD,
 		CALL,
 		PATH,
-		FIELDS
+		READ_FIELDS
 	};
-	static const char *const name[FIELDS] = { "took_ns", "tid", "fd",
-						  "call", "path" };
+	static const char *const name[READ_FIELDS] = { "took_ns", "tid", "fd",
+						       "call", "path" };
 	static const char *const pid[] = { "pid" };
-	size_t at[FIELDS] = { 0 };
+	size_t at[READ_FIELDS] = { 0 };
 	struct rows *r;
 	int rc = files_open_readings(db, "limits_process", pid, 1, at, &r, err);
 
@@ -266,8 +266,8 @@ static int files_read_readings(struct files *f, struct store *db,
 	}
 	at[0] = 0;
 	if (!rc)
-		rc = files_open_readings(db, "limits_call", name, FIELDS, at,
-					 &r, err);
+		rc = files_open_readings(db, "limits_call", name, READ_FIELDS,
+					 at, &r, err);
 	if (rc <= 0)
 		return rc;
 	while (rows_step(r)) {

@@ -495,10 +495,9 @@ static int query_run(int argc, char **argv, struct err *err)
 		}
 		ret = rows_end(r, err);
 	} else {
-		const char *sql = owned ? owned : w.sql;
-
 		signals_query(db);
 		struct rows *r = rows_open(db, sql, NULL, 0, err);
+
 		if (r)
 			ret = output_write(output_chosen(), stdout, r, err);
 		else

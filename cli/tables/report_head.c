@@ -227,7 +227,7 @@ static bool report_is_filtered(const struct report *rp)
 	const struct filter *f = rp->o->filter;
 
 	return f->time || f->cpu || f->pid || f->tid || f->comm || f->cgroup ||
-	       f->expr;
+	       f->expr || f->state;
 }
 
 int report_head_json(const struct report *rp, struct json *j, struct err *err)
