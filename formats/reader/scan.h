@@ -22,6 +22,8 @@ static inline struct scan scan_of(const void *p, size_t n)
 static inline void scan_skip(struct scan *s, size_t n)
 {
 	n = n < s->n ? n : s->n;
+	if (!n)
+		return; /* p may be NULL, to which C adds not even 0 */
 	s->p += n;
 	s->n -= n;
 }
