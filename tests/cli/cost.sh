@@ -140,9 +140,11 @@ is its_end_is_that_which_its_parent_sees True "$(of_json json \
 rm began
 
 echo '#!/bin/sh
-grep ^SigIgn: /proc/self/status >>ignored' >prog
+grep ^SigIgn: /proc/self/status >ignored' >prog
 "$B" record --cost ./prog >out 2>err
-is it_ignores_what_it_ignores_without_us "$(grep ^SigIgn: /proc/self/status)" "$(sort -u ignored)"
+# signals 32 and 33 are glibc's own
+is it_ignores_what_it_ignores_without_us "$(grep ^SigIgn: /proc/self/status | tail -c 8)" \
+	"$(tail -qc 8 ignored)"
 
 LIKE=defer
 "$B" record --cost ./prog >out 2>err
