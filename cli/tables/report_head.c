@@ -224,10 +224,10 @@ int report_load_head(struct report *rp, struct err *err)
  * anyway. */
 static bool report_is_filtered(const struct report *rp)
 {
-	const struct filter *f = rp->o->filter;
+	struct filter f = *rp->o->filter;
 
-	return f->time || f->cpu || f->pid || f->tid || f->comm || f->cgroup ||
-	       f->expr || f->state;
+	f.event = NULL;
+	return filter_narrows(&f) || f.state;
 }
 
 int report_head_json(const struct report *rp, struct json *j, struct err *err)
