@@ -367,6 +367,12 @@ static uint32_t segments_number(const char *name, const char *begin,
 	return !rest[n_end] || (more && rest[n_end] == '.') ? (uint32_t)v : 0;
 }
 
+/* Writes the name of the database of a segment. */
+static void segments_database_name(uint32_t number, char out[SEGMENT_NAME])
+{
+	segments_name("segment-", number, ".db", 0, out);
+}
+
 void segments_part_name(uint32_t number, unsigned int index,
 			char out[SEGMENT_NAME])
 {
@@ -377,7 +383,7 @@ void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
 {
 	char name[SEGMENT_NAME];
 
-	segments_name("segment-", number, ".db", 0, name);
+	segments_database_name(number, name);
 	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
 }
 
@@ -401,7 +407,7 @@ bool segments_is_made(const struct folder_lock *c, uint32_t number)
 	char name[SEGMENT_NAME];
 	struct stat st;
 
-	segments_name("segment-", number, ".db", 0, name);
+	segments_database_name(number, name);
 	return !fstatat(folder_lock_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
 }
 
@@ -584,7 +590,7 @@ uint32_t segments_keep(const struct folder_lock *c,
 		    ((!keep->bytes || sum <= keep->bytes) &&
 		     (!keep->ns || age <= keep->ns)))
 			continue;
-		segments_name("segment-", list[i].number, ".db", 0, name);
+		segments_database_name(list[i].number, name);
 		gone += !unlinkat(folder_lock_fd(c), name, 0);
 	}
 	return gone;
