@@ -543,6 +543,9 @@ static int timed_find_program(struct timed_parts *p, struct path_program *of,
 	if (d->of_threads) {
 		timeline_span(p->r.t, &run->from, &run->to);
 		rc = filter_window(f, p->r.db, &p->from, &p->to, err);
+		/* before its exec, the program's thread was the recorder's */
+		if (of->pid >= 0 && !f->time)
+			raise_to(run->from, of->from);
 		raise_to(run->from, p->from);
 		lower_to(run->to, p->to);
 		snprintf(d->comm, sizeof(d->comm), "%s",
@@ -706,35 +709,35 @@ static int timed_read_threads(struct timed *d, struct store *db,
 }
 
 /* Chooses the threads of a run: those that the options select, or else those of
- * the program with which the run began, from its start to its end. Returns 0,
- * or -1 and *err. */
+ * the program with which the run began, from its start to its end. Of chosen
+ * threads, too, times count from that start. Returns 0, or -1 and *err. */
 static int timed_choose(struct timed *d, struct store *db, const char *path,
 			struct err *err)
 {
 	const struct filter *f = d->ask.filter;
 	int rc = filter_window(f, db, &d->from, &d->to, err);
-	bool first = d->t.n_run == 1;
+	bool first = d->t.n_run == 1, chosen = f->pid || f->tid || f->comm;
 	struct rows *q;
 	bool found;
 
 	d->filter = *f;
-	if (rc || d->ask.all || f->pid || f->tid || f->comm || f->time ||
-	    f->cpu)
+	if (rc || d->ask.all || f->time || f->cpu)
 		return rc;
 	q = rows_of(db, "path_program", err);
 	found = rows_step(q);
-	if (found) {
+	if (found)
+		d->from = rows_int(q, PATH_PROGRAM_T0);
+	if (found && !chosen) {
 		snprintf(d->pid, sizeof(d->pid), "%" PRId64,
 			 rows_int(q, PATH_PROGRAM_PID));
 		if (first)
 			snprintf(d->comm, sizeof(d->comm), "%s",
 				 rows_text(q, PATH_PROGRAM_NAME));
-		d->from = rows_int(q, PATH_PROGRAM_T0);
 		d->to = rows_int_or(q, PATH_PROGRAM_T1, INT64_MAX);
 		d->filter.pid = d->pid;
 	}
 	rc = rows_end(q, err);
-	if (!rc && !first && found != (*d->comm != '\0'))
+	if (!rc && !first && !chosen && found != (*d->comm != '\0'))
 		return err_set(err, ERR_USAGE,
 			       "%s: %s with a program, as the first one %s; "
 			       "choose threads with --all, --comm or --pid",

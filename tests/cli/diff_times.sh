@@ -147,7 +147,8 @@ END
 # waits for a lock that h has, US on average; h's name ends with the seed; with KEEPER, that runs on the program's CPU for
 # US before it comes back; with R it could have gone on then; with EARLY h's CPU is idle meanwhile, with MORE the
 # program computes longer, with CHILD it forked the keeper,
-# with MANY it asks 20 times as often, with GONE records are lost for a second when it has ended
+# with MANY it asks 20 times as often, with GONE records are lost for a second when it has ended, with LATE trace-cmd
+# computes and waits for 300 ms each before it becomes the program
 locked() {
 	python3 - "$@" <<'END'
 import random
@@ -182,6 +183,12 @@ with open(out, "w", encoding="ascii") as f:
     f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n")
     switch(1, h, "S", idle[1])
     switch(0, idle[0], "R", ("trace-cmd", 11))
+    if "LATE" in sys.argv:
+        t += .3
+        switch(0, ("trace-cmd", 11), "S", idle[0])
+        t += .3
+        wake(0, idle[0], ("trace-cmd", 11), 0)
+        switch(0, idle[0], "R", ("trace-cmd", 11))
     t += 1e-5
     line(w, 0, "sched_process_exec: filename=/bin/w pid=11 old_pid=11")
     if "CHILD" in sys.argv:
@@ -377,6 +384,7 @@ ok "or_in_that_of_a_thread" $?
 
 for i in 1 2 3; do
 	locked i$i.txt $i 100
+	locked ib$i.txt 1$i 100 '' S LATE
 	locked j$i.txt 1$i 300
 	locked k$i.txt 2$i 100 keep
 	locked m$i.txt 3$i 600 keep
@@ -411,6 +419,13 @@ first 'B has more of in a timer by w in do_nanosleep, which may be idle, ' --wal
 ok "timers_of_threads_may_be_idle" $?
 first 'B has more of computing by h<N>, while' --wall --comm w g?.txt -- gg?.txt
 ok "a_thread_that_ended_is_not_the_one_that_has_its_tid_then" $?
+first 'w took 6' --wall --comm w i?.txt -- ib?.txt && grep -q 'in B, 6[.0-9]* ms in A' said && bad=0 || bad=1
+for chosen in --comm=w --tid=11
+do
+	"$B" diff --off-cpu $chosen i?.txt -- ib?.txt >said 2>err && ! grep ' more \| less ' said || bad=1
+done
+[ $bad = 0 ]
+ok "what_its_thread_did_before_the_program_is_not_the_program_s" $?
 first 'B spends more in off-cpu w, ' --latency off-cpu i?.txt -- j?.txt && grep -q 'average +1[0-9][0-9]' said
 ok "proved_waits_of_the_scheduler_have_a_length" $?
 for i in 1 2 3; do
