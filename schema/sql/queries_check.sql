@@ -338,7 +338,7 @@ WHERE t.events > 0 AND ((t.kind = 'record' AND t.name = 'switch')
 	OR (t.kind = 'sample' AND (t.name = 'sched:sched_switch'
 		OR t.name GLOB 'sched:sched_switch[:/]*')))
 AND (c.system_wide = 0 OR t.how = 'sample'
-	OR coalesce(c.cmdline, '') GLOB '* --filter[ =]*'
+	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- ')) GLOB '* --fi*'
 	OR EXISTS (SELECT 1 FROM meta WHERE capture = c.id
 		AND key = 'pauses' AND value = 1))
 ORDER BY t.id

@@ -1051,3 +1051,24 @@ ok memory_of_another_machine_is_not_its $?
 	"$B" path --pid 77 "$work/apart.db" >"$work/text" 2>&1
 grep -q '^w (77) waited' "$work/text" && ! grep -q 'descriptor' "$work/text"
 ok a_call_of_another_machine_is_not_its $?
+
+# whether switches were filtered is said by perf's options, which may be abbreviated, not by the program's
+"$B" ingest -qf -o "$work/whole.db" tests/causality/captures/sock.data.zst
+for f in "-e sched:sched_switch --fil pid>1 -- ./prog:1" "-e sched:sched_switch --filter=pid>1 ./prog:1" \
+	"-e sched:sched_switch -- ./prog --filter x:0"
+do
+	python3 - "$work/whole.db" "$work/asked.db" "perf record -a ${f%:*}" <<'END'
+import shutil
+import sqlite3
+import sys
+
+shutil.copy(sys.argv[1], sys.argv[2])
+db = sqlite3.connect(sys.argv[2])
+db.execute("UPDATE capture SET cmdline = ?", sys.argv[3:])
+db.commit()
+END
+	"$B" path "$work/asked.db" >"$work/text" 2>&1
+	is "path_knows_the_filter_of_${f%:*}" "${f##*:}" "$(grep -c 'switches were filtered' "$work/text")"
+	"$B" check "$work/asked.db" >"$work/text" 2>&1
+	is "so_does_check_of_${f%:*}" "${f##*:}" "$(grep -c 'whether switches are missing is not judged' "$work/text")"
+done
