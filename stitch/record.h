@@ -166,6 +166,7 @@ enum call_what {
 	CALL_MREMAP,
 	CALL_OPENAT,
 	CALL_CLOSE,
+	CALL_DUP,    /* or dup2, dup3: its result is a copy of arg[0] */
 	CALL_EXECVE, /* or execveat */
 	CALL_RAW,    /* any call; nr is its number on the recorded machine */
 };

@@ -18,10 +18,11 @@ static const struct {
 	const char *name; /* the event's name after sys_enter_ or sys_exit_ */
 	enum call_what what;
 } calls[] = {
-	{ "mmap", CALL_MMAP },	     { "munmap", CALL_MUNMAP },
-	{ "mremap", CALL_MREMAP },   { "openat", CALL_OPENAT },
-	{ "close", CALL_CLOSE },     { "execve", CALL_EXECVE },
-	{ "execveat", CALL_EXECVE },
+	{ "mmap", CALL_MMAP },	   { "munmap", CALL_MUNMAP },
+	{ "mremap", CALL_MREMAP }, { "openat", CALL_OPENAT },
+	{ "close", CALL_CLOSE },   { "dup", CALL_DUP },
+	{ "dup2", CALL_DUP },	   { "dup3", CALL_DUP },
+	{ "execve", CALL_EXECVE }, { "execveat", CALL_EXECVE },
 };
 
 static uint16_t tp_call_field(const struct tp_format *fmt, const char *name)
@@ -88,6 +89,9 @@ static const struct {
 	{ "open", CALL_OPENAT, "filename", { NULL } },
 	{ "openat", CALL_OPENAT, "filename", { "dfd" } },
 	{ "close", CALL_CLOSE, NULL, { "fd" } },
+	{ "dup", CALL_DUP, NULL, { "fildes" } },
+	{ "dup2", CALL_DUP, NULL, { "oldfd" } },
+	{ "dup3", CALL_DUP, NULL, { "oldfd" } },
 };
 
 static void tp_call_find_lttng(struct tp_format *fmt, const char *name,

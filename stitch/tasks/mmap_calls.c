@@ -28,7 +28,7 @@
 
 /* Number of arguments, by enum call_what; registers beyond them hold
  * garbage. */
-static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0, 0 };
+static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 1, 0, 0 };
 
 /* A call that a thread has entered. */
 struct pending {
@@ -83,11 +83,12 @@ void mmap_calls_free(struct mmap_calls *cs)
 static const struct {
 	const char *arch;
 	uint16_t nr[CALL_RAW]; /* by enum call_what; 0: none; below NUMBERS */
+	uint16_t dup[2];       /* other numbers of CALL_DUP */
 } numbers[] = {
-	{ "x86_64", { 0, 9, 11, 25, 257, 3, 59 } },
-	{ "aarch64", { 0, 222, 215, 216, 56, 57, 221 } },
+	{ "x86_64", { 0, 9, 11, 25, 257, 3, 32, 59 }, { 33, 292 } },
+	{ "aarch64", { 0, 222, 215, 216, 56, 57, 23, 221 }, { 24, 0 } },
 	/* mmap passes its arguments in memory */
-	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
+	{ "s390x", { 0, 0, 91, 163, 288, 6, 41, 11 }, { 63, 326 } },
 };
 
 /* Returns what a call does, by its number if its event does not name it. */
@@ -102,10 +103,14 @@ static enum call_what call_kind(struct mmap_calls *cs,
 	if (arch != cs->arch) {
 		cs->arch = arch;
 		memset(cs->what, CALL_NONE, sizeof(cs->what));
-		for (size_t i = 0; arch && i < ARRAY_SIZE(numbers); i++)
+		for (size_t i = 0; arch && i < ARRAY_SIZE(numbers); i++) {
+			if (strcmp(numbers[i].arch, arch) != 0)
+				continue;
 			for (uint8_t w = CALL_MMAP; w < CALL_RAW; w++)
-				if (!strcmp(numbers[i].arch, arch))
-					cs->what[numbers[i].nr[w]] = w;
+				cs->what[numbers[i].nr[w]] = w;
+			cs->what[numbers[i].dup[0]] = CALL_DUP;
+			cs->what[numbers[i].dup[1]] = CALL_DUP;
+		}
 		/* for the calls that the machine lacks */
 		cs->what[0] = CALL_NONE;
 	}
@@ -157,6 +162,18 @@ static void open_file_forget(struct mmap_calls *cs, uint32_t process,
 {
 	if (open_file_path(cs, process, fd))
 		open_file_set_path(cs, process, fd, NULL);
+}
+
+/* Notes that `to` is a copy of the descriptor `fd`, and not what it was. */
+static void open_file_copy(struct mmap_calls *cs, uint32_t process, int32_t fd,
+			   int32_t to)
+{
+	const char *path = open_file_path(cs, process, fd);
+
+	if (!path)
+		open_file_forget(cs, process, to);
+	else if (fd != to)
+		open_file_set_path(cs, process, to, path);
 }
 
 struct range {
@@ -380,6 +397,10 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 			break;
 		case CALL_CLOSE:
 			open_file_forget(cs, pr->id, (int32_t)p->arg[0]);
+			break;
+		case CALL_DUP:
+			open_file_copy(cs, pr->id, (int32_t)p->arg[0],
+				       (int32_t)ret);
 			break;
 		default:
 			break;

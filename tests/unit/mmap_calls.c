@@ -289,6 +289,41 @@ START_TEST(an_open_that_says_its_path_names_the_mapping)
 }
 END_TEST
 
+START_TEST(a_copy_of_a_descriptor_is_not_the_file_that_it_was)
+{
+	struct fake *f = fake_new();
+
+	reset();
+	f->src.info.arch = "x86_64";
+	for (uint64_t fd = 3; fd < 6; fd++) {
+		calls_begin(f, 10 + fd, CALL_OPENAT, 0, 0)->path =
+			fd == 3 ? "/lib/3" : "/lib/4";
+		calls_end(f, 10 + fd, CALL_OPENAT, (int64_t)fd);
+	}
+	calls_begin(f, 20, CALL_DUP, 3, 4);
+	calls_end(f, 21, CALL_DUP, 4);
+	/* a file that was open before the capture; dup2 by its number */
+	calls_begin(f, 22, CALL_RAW, 9, 5)->nr = 33;
+	calls_event(f, 23, CALL_RAW, true)->nr = 33;
+	call_of[n_calls - 1].ret = 5;
+	/* these change nothing */
+	calls_begin(f, 24, CALL_DUP, 4, 4);
+	calls_end(f, 25, CALL_DUP, 4);
+	calls_begin(f, 26, CALL_DUP, 9, 3);
+	calls_end(f, 27, CALL_DUP, -9);
+	for (uint64_t fd = 3; fd < 6; fd++) {
+		calls_do_mmap(f, 30 + 2 * fd, fd << 16, 0x4000, 2, fd, 0);
+		calls_sample(f, 50 + fd, (fd << 16) + 0x10);
+	}
+	struct all_facts all = stitch_all(&f, 1);
+
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/3+10");
+	ck_assert_str_eq(calls_place(&all, 1), "/lib/3+10");
+	ck_assert_str_eq(calls_place(&all, 2), "[unnamed file]+10");
+	facts_done(&all);
+}
+END_TEST
+
 /* Hashes differ in each run: which files are remembered must not. */
 START_TEST(many_files_may_be_open_at_once)
 {
@@ -351,5 +386,6 @@ RUN("mmap_calls", a_mapping_of_a_file_without_a_name_cuts_older_ones,
     a_mapping_record_of_the_same_call_says_more,
     a_known_mapping_tells_which_file_is_open,
     an_open_that_says_its_path_names_the_mapping,
+    a_copy_of_a_descriptor_is_not_the_file_that_it_was,
     many_files_may_be_open_at_once,
     who_has_called_exec_is_the_first_of_its_process)
