@@ -36,6 +36,7 @@ struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 			.has_to = rows_value(r, EXPORT_LOSSES_T1).kind ==
 				  VALUE_INT,
 			.n = rows_int_or(r, EXPORT_LOSSES_N, -1),
+			.type = rows_int(r, EXPORT_LOSSES_TYPE),
 		};
 	if (!rows_end(r, err))
 		return l;

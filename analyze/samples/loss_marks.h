@@ -109,6 +109,7 @@ struct filter;
 /* A loss in the interval (from, to]. n and cpu are -1 if not known. */
 struct loss_row {
 	int64_t id, cpu, from, to, n;
+	int64_t type;	  /* event_type.id; 0: of any */
 	const char *what; /* "lost", "throttled", ... */
 	uint32_t capture;
 	bool counts;	       /* n counts towards the number of lost records */

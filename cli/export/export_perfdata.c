@@ -10,6 +10,7 @@
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
+#include "analyze/samples/loss_marks.h"
 #include "analyze/samples/payloads.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/export/export.h"
@@ -147,23 +148,29 @@ static int pd_tasks_read_comms(struct pd_tasks *t, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Reads all losses, those without a time last. Returns 0, or -1 and *err. */
-static int pd_tasks_read_losses(struct pd_tasks *t, struct err *err)
+/* Takes the lost records that the filter selects, those without a time last.
+ * Returns 0, or -1 and *err. */
+static int pd_tasks_read_losses(struct pd_tasks *t, const struct filter *filter,
+				struct err *err)
 {
-	struct rows *r = rows_of(t->pd->db, "perfdata_losses", err);
+	struct loss_rows *rows = loss_rows_load(t->pd->db, filter, err);
 
-	while (rows_step(r)) {
-		struct loss l = {
-			.time = rows_int_or(r, PERFDATA_LOSSES_TIME_NS,
-					    INT64_MAX),
-			.cpu = rows_int_or(r, PERFDATA_LOSSES_CPU, -1),
-			.type = rows_int(r, PERFDATA_LOSSES_TYPE),
-			.n = rows_int(r, PERFDATA_LOSSES_N)
+	for (size_t i = 0; rows && i < rows->n; i++) {
+		const struct loss_row *l = &rows->row[i];
+
+		if (!l->counts)
+			continue;
+		*mem_add(t->loss, t->n_loss, t->cap_loss) = (struct loss){
+			.time = l->has_to     ? l->to
+				: l->has_from ? l->from
+					      : INT64_MAX,
+			.cpu = l->cpu,
+			.type = l->type,
+			.n = l->n > 0 ? l->n : 0,
 		};
-
-		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	}
-	return rows_end(r, err);
+	loss_rows_free(rows);
+	return rows ? 0 : -1;
 }
 
 static void pd_tasks_free(struct pd_tasks *t)
@@ -177,9 +184,10 @@ static void pd_tasks_free(struct pd_tasks *t)
 		 t->used_space, t->name, t->life, t);
 }
 
-/* Reads tasks and losses. Borrows pd and maps; pd_tasks_free() frees the
- * result. Returns NULL and *err on failure. */
+/* Reads tasks, and the losses that the filter selects. Borrows pd and maps;
+ * pd_tasks_free() frees the result. Returns NULL and *err on failure. */
 static struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_maps *maps,
+				     const struct filter *filter,
 				     struct err *err)
 {
 	struct pd_tasks *t = mem_new(1, sizeof(*t));
@@ -198,7 +206,8 @@ static struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_maps *maps,
 		*mem_add(t->process, t->n_process, t->cap_process) = p;
 	}
 	if (!rows_end(r, err) && !pd_tasks_read_threads(t, err) &&
-	    !pd_tasks_read_comms(t, err) && !pd_tasks_read_losses(t, err))
+	    !pd_tasks_read_comms(t, err) &&
+	    !pd_tasks_read_losses(t, filter, err))
 		return t;
 	pd_tasks_free(t);
 	return NULL;
@@ -923,7 +932,7 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 	if (j.pd)
 		j.maps = pd_maps_new(j.pd, j.places, err);
 	if (j.maps)
-		j.tasks = pd_tasks_new(j.pd, j.maps, err);
+		j.tasks = pd_tasks_new(j.pd, j.maps, x->filter, err);
 	if (j.tasks && !survey_events(&j, err))
 		j.trace = pd_trace_new(j.pd, err);
 	if (j.trace && !open_switches(&j, err))

@@ -2,7 +2,7 @@
 
 -- name: export_losses
 SELECT id, coalesce(capture, 0) AS capture, coalesce(what, '') AS what,
-	coalesce(counts, 0) AS counts, cpu, t0, t1, n
+	coalesce(counts, 0) AS counts, cpu, t0, t1, n, type
 FROM loss WHERE id IN (
 	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss)
 	WHERE {filter}

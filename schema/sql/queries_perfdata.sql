@@ -31,9 +31,3 @@ FROM comm ORDER BY id
 -- name: perfdata_mappings
 SELECT id, process, start, "end", pgoff, image, prot, flags, t0 FROM mapping
 ORDER BY id
-
--- name: perfdata_losses
-SELECT coalesce(t1, t0) AS time_ns, cpu, type, coalesce(n, 0) AS n
-FROM loss WHERE counts
-ORDER BY id
-

@@ -89,3 +89,21 @@ awk 'BEGIN {
 	"$B" export --no-symbols --format perf.data -o "$work/round.out" "$work/round.data" &&
 	[ "$("$B" dump "$work/round.out" | grep -c FINISHED_ROUND)" = 3 ]
 ok "a round has 8,192 samples" $?
+
+# losses N OPTION...: are N losses, those that the JSON form has, in the file?
+losses() {
+	want=$1
+	shift
+	rm -f "$work/part.data"
+	"$B" export --format perf.data "$@" -o "$work/part.data" "$work/lost.db" &&
+		"$B" export --format json "$@" -o "$work/part.json" "$work/lost.db" &&
+		[ "$(of_json "$work/part.json" 'sum(l["counts"] for l in r["losses"])')" = "$want" ] &&
+		[ "$("$B" dump "$work/part.data" | grep -c ' LOST ')" = "$want" ]
+}
+"$B" ingest -q --no-symbols -o "$work/lost.db" tests/captures/shop.data.zst
+losses 54
+ok "all losses are in a file of all samples" $?
+losses 2 --time 0%-10%
+ok "and those of a time in one of that time" $?
+losses 4 -C 0
+ok "and those of a CPU in one of that CPU" $?
