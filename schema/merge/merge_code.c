@@ -4,8 +4,8 @@
  * An image is identified by its kind, path and build-id; without a build-id, by
  * all its facts and by host and kernel. The name of a frame, the file of an
  * image and the check of a call are taken from the first database with the most
- * information: those of frames are written at the end, when all have been
- * read. */
+ * information, of which a name that the file proves is more than one that it
+ * does not: those of frames are written at the end, when all have been read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,10 +243,13 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
 			       p->in->path);
 	uint32_t id = intern_add_bytes(&c->frames, &key, sizeof(key)) + 1;
 
-	merge_code_list_take(c, &c->frame, id, v, FRAME_COLUMNS,
-			     (uint8_t)((v[MERGE_FRAMES_SYMBOL].num ? 4 : 0) +
-				       (v[MERGE_FRAMES_LINE].kind ? 2 : 0) +
-				       (v[MERGE_FRAMES_VADDR].kind ? 1 : 0)));
+	merge_code_list_take(
+		c, &c->frame, id, v, FRAME_COLUMNS,
+		(uint8_t)((!v[MERGE_FRAMES_SYMBOL].num	      ? 0
+			   : rows_int(r, MERGE_FRAMES_PROVED) ? 8
+							      : 4) +
+			  (v[MERGE_FRAMES_LINE].kind ? 2 : 0) +
+			  (v[MERGE_FRAMES_VADDR].kind ? 1 : 0)));
 	return merge_part_map(p, MERGE_FRAME, v[MERGE_FRAMES_ID].num, id, err);
 }
 

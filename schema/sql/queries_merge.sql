@@ -97,8 +97,9 @@ SELECT id, image, start, size, name, raw_name, how, unverified FROM symbol
 ORDER BY id
 
 -- name: merge_frames
-SELECT id, image, off, flags, vaddr, symbol, symoff, file, line FROM frame
-ORDER BY id
+SELECT f.id, f.image, off, flags, vaddr, symbol, symoff, f.file, line,
+	s.unverified IS NOT 1 AS proved
+FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: merge_stacks
 SELECT id, parent AS above, frame, depth, hash FROM stack ORDER BY id

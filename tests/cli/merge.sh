@@ -387,3 +387,28 @@ for f in inside/*.db; do
 	break
 done
 say another_database_of_the_folder_is_not_replaced
+
+# the same frame in two recordings: a file without a proof named it in the first
+for i in 1 2; do
+	cat >frame$i.txt <<END
+event cpu-clock period=1000
+comm pid=100 name=app
+mmap pid=100 start=0x400000 len=0x10000 pgoff=0x1000 path=/bin/app
+sample pid=100 tid=100 cpu=1 time=${i}000 u=0x400010
+END
+	"$MKCAP" frame$i.txt frame$i.data && "$B" ingest -q --no-symbols -o frame$i.db frame$i.data
+	python3 -c 'import sqlite3, sys
+i = int(sys.argv[1])
+db = sqlite3.connect("frame%d.db" % i)
+image, = db.execute("SELECT image FROM frame").fetchone()
+db.execute("INSERT INTO symbol VALUES(1, ?, 0, 64, ?, NULL, 1, ?)", (image, "name%d" % i, i == 1 or None))
+db.execute("UPDATE frame SET symbol = 1, symoff = 16")
+db.execute("UPDATE image SET status = ? WHERE id = ?", ("unverified" if i == 1 else "named", image))
+db.commit()' $i
+done 2>err
+bad=0
+merge frames.db frame1.db frame2.db || bad=1
+"$B" query --format csv frames.db 'SELECT name, unverified IS 1, status, count(*)
+	FROM frame f JOIN symbol s ON s.id = symbol JOIN image i ON i.id = f.image' >out 2>err
+[ "$(sed 1d out)" = name2,0,named,1 ] || bad=1
+say a_name_that_is_proved_wins
