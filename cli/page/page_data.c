@@ -737,7 +737,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->by_samples = o->samples;
 	d->wall = o->wall;
 	d->inlined_rows = o->inlined_rows;
-	d->plain = !filter_given(o->filter) && !o->samples && o->inlined;
+	d->plain = !filter_narrows(o->filter) && !o->filter->state &&
+		   !o->samples && o->inlined;
 	d->served = served > 0;
 	if (served < 0 ||
 	    (!served && loss_marks_load(&d->tl, &d->timed, db, err)))

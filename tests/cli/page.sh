@@ -79,6 +79,8 @@ def answer(path, question):
     elif question == "labels":
         for l in meta["labels"]:
             print(l[0])
+    elif question == "plain":
+        print(meta["plain"])
     elif question == "bogus":
         print(sum(bool(l[9]) for l in meta["labels"]))
     elif question == "sources":
@@ -288,5 +290,15 @@ fi
 grep -q 'id="t-notes"' "$work/notes.html" && grep -q "<td>buffer &#39;stk&#39;: clock local\|<td>buffer 'stk': clock local" "$work/notes.html" &&
 	! grep -q 'id="t-damage"' "$work/notes.html"
 ok notes_do_not_stand_among_what_could_not_be_read $?
+mkdir "$work/debug"
+"$B" page --debug-dir "$work/debug" --debug-dir "$work/nowhere" "$work/fp-1.db" >"$work/out.html" 2>"$work/err"
+[ $? = 1 ] && grep -qF -- "--debug-dir $work/nowhere: No such file" "$work/err"
+ok nor_is_a_folder_of_debug_files_that_is_not_there $?
+"$B" page --debug-dir "$work/debug" -o "$work/fp.html" "$work/fp-1.db" &&
+	[ "$(page "$work/fp.html" plain)" = True ]
+ok without_options_flame_draws_the_same $?
+"$B" page --wall --state S -o "$work/waits.html" tests/captures/naps.data &&
+	[ "$(page "$work/waits.html" plain)" = False ]
+ok with_the_states_of_waits_it_does_not $?
 exec 3>&-
 wait
