@@ -424,6 +424,8 @@ static int bundle_run(int argc, char **argv, struct err *err)
 
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
+	if (name_check(o.names, err))
+		return -1;
 	struct store *db OWNED_STORE = database_from_args(
 		&ask, argc, argv, out_path, &path, &status, err);
 	if (!db)

@@ -38,7 +38,8 @@ static int sframe_of_stacks(const char *path, struct err *err)
 	bool is_db = false;
 	int rc = -1;
 
-	if (unwind && load_check(path, &is_db, err))
+	if (name_check(&ask.load.name, err) ||
+	    (unwind && load_check(path, &is_db, err)))
 		return -1;
 	if (is_db)
 		return err_set(err, ERR_USAGE,

@@ -173,29 +173,32 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	return ret;
 }
 
+/* Checks that what an option names, unless it is NULL, is there. */
+static int name_check_path(const char *opt, const char *path, bool folder,
+			   struct err *err)
+{
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st) || access(path, R_OK))
+		return err_set(err, ERR_IO, "--%s %s: %s", opt, path,
+			       strerror(errno));
+	if (S_ISDIR(st.st_mode) != folder)
+		return err_set(err, ERR_IO, "--%s %s: needs a %s", opt, path,
+			       folder ? "folder" : "file");
+	return 0;
+}
+
 int name_check(const struct name_ask *a, struct err *err)
 {
-	const struct {
-		const char *opt, *path;
-		bool folder;
-	} given[] = { { "symfs", a->symfs, true },
-		      { "kallsyms", a->kallsyms, false },
-		      { "vmlinux", a->vmlinux, false } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
-		const char *path = given[i].path;
-		struct stat st;
-
-		if (!path)
-			continue;
-		if (stat(path, &st) || access(path, R_OK))
-			return err_set(err, ERR_IO, "--%s %s: %s", given[i].opt,
-				       path, strerror(errno));
-		if (S_ISDIR(st.st_mode) != given[i].folder)
-			return err_set(err, ERR_IO, "--%s %s: needs a %s",
-				       given[i].opt, path,
-				       given[i].folder ? "folder" : "file");
-	}
+	if (name_check_path("symfs", a->symfs, true, err) ||
+	    name_check_path("kallsyms", a->kallsyms, false, err) ||
+	    name_check_path("vmlinux", a->vmlinux, false, err))
+		return -1;
+	for (size_t i = 0; a->debug_dirs && a->debug_dirs[i]; i++)
+		if (name_check_path("debug-dir", a->debug_dirs[i], true, err))
+			return -1;
 	if (a->jobs > 1024)
 		return err_set(err, ERR_USAGE,
 			       "--jobs %ld: at most 1024 files at a time",

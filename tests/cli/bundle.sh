@@ -352,3 +352,9 @@ done
 ok and_leaves_no_file $?
 LD_LIBRARY_PATH=$work/lib "$B" info "$db" >"$work/text" 2>&1
 ok other_commands_need_no_such_library $?
+for o in --symfs --debug-dir
+do
+	"$B" bundle $o "$work/nowhere" -o "$work/unmade.tar" "$db" >"$work/text" 2>"$work/said"
+	[ $? = 1 ] && grep -qF -- "$o $work/nowhere: No such file" "$work/said" && [ ! -e "$work/unmade.tar" ]
+	ok "a_folder_of_${o#--}_must_be_there" $?
+done
