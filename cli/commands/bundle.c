@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -422,6 +423,9 @@ static int bundle_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	const char *path;
 
+	if (out_path && !strcmp(out_path, "-"))
+		return err_set(err, ERR_USAGE,
+			       "a bundle is a file; -o needs its name");
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
 	if (name_check(o.names, err))

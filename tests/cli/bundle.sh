@@ -352,6 +352,9 @@ done
 ok and_leaves_no_file $?
 LD_LIBRARY_PATH=$work/lib "$B" info "$db" >"$work/text" 2>&1
 ok other_commands_need_no_such_library $?
+(cd "$work" && "$B" bundle -f -o - "$db" >text 2>said)
+[ $? = 2 ] && grep -q 'a bundle is a file; -o needs its name' "$work/said" && [ ! -e "$work/-" ]
+ok standard_output_is_no_bundle $?
 for o in --symfs --debug-dir
 do
 	"$B" bundle $o "$work/nowhere" -o "$work/unmade.tar" "$db" >"$work/text" 2>"$work/said"
