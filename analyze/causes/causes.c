@@ -468,7 +468,7 @@ static int causes_end(struct causes *c, struct err *err)
 			wait_causes_learn(c->words, i % 2, &c->stack[i / 2]);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
-	c->limits = limits_load(c->db, c->kernel->capture->id, err);
+	c->limits = limits_load(c->db, c->kernel, err);
 	if (!c->limits)
 		return -1;
 	c->t->limits = c->limits;

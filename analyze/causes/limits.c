@@ -2,6 +2,7 @@
  * from the CPU. */
 #include "analyze/causes/limits.h"
 
+#include "analyze/causes/causes_types.h"
 #include "analyze/samples/events.h"
 #include "schema/columns.h"
 #include "schema/db/queries.h"
@@ -34,6 +35,7 @@ struct limits {
 	struct limits_row *row; /* by tid, path and reading */
 	size_t n, cap;
 	struct intern text;
+	const struct causes_kernel *kernel;
 	char host[256];	       /* "": ftrace text, which does not have it */
 	struct table captures; /* captures of this machine */
 };
@@ -69,6 +71,8 @@ static void limits_take(struct limits *l, const struct rows *r,
 
 	int64_t tid = at[LIMITS_TID] ? rows_int_or(r, at[LIMITS_TID], -1) : 0;
 
+	if (!limits_rows_is_of(r, l->kernel))
+		return;
 	if (at[LIMITS_TOOK]) {
 		int64_t took = rows_int_or(r, at[LIMITS_TOOK], -1);
 
@@ -112,6 +116,12 @@ static void limits_take(struct limits *l, const struct rows *r,
 	};
 }
 
+bool limits_rows_is_of(const struct rows *r, const struct causes_kernel *k)
+{
+	return !k || rows_int(r, LIMITS_ROWS_ALONE) ||
+	       causes_kernel_has(k, rows_int(r, LIMITS_ROWS_CAPTURE));
+}
+
 int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
 		     size_t *at, struct rows **out, struct err *err)
 {
@@ -150,15 +160,14 @@ int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
 /* Reads the rows of an event if it has the columns `needs`; it may have those
  * in `may`. Returns 0, or -1 and *err. */
 static int limits_read(struct limits *l, struct store *db, const char *event,
-		       int64_t capture, unsigned int needs, unsigned int may,
-		       struct err *err)
+		       unsigned int needs, unsigned int may, struct err *err)
 {
 	static const char *const name[LIMITS_COLUMNS] = {
 		"took_ns",	"host",	  "stolen_ns", "path",
 		"cpus",		"tid",	  "periods",   "throttled",
 		"throttled_ns", "frozen", "real_time", "real_time_us",
 	};
-	const struct limits_rows_ask ask = { event,   capture,
+	const struct limits_rows_ask ask = { event,   l->kernel->capture->id,
 					     name,    LIMITS_COLUMNS,
 					     l->host, sizeof(l->host) };
 	size_t at[LIMITS_COLUMNS] = { 0 };
@@ -177,20 +186,22 @@ static int limits_read(struct limits *l, struct store *db, const char *event,
 	return rows_end(r, err);
 }
 
-struct limits *limits_load(struct store *db, int64_t capture, struct err *err)
+struct limits *limits_load(struct store *db, const struct causes_kernel *k,
+			   struct err *err)
 {
 	struct limits *l = mem_new(1, sizeof(*l));
 
-	if (limits_read(l, db, "limits_read", capture,
+	l->kernel = k;
+	if (limits_read(l, db, "limits_read",
 			1 << LIMITS_TOOK | 1 << LIMITS_HOST |
 				1 << LIMITS_STOLEN,
 			1 << LIMITS_CPUS | 1 << LIMITS_RUNTIME, err) ||
-	    limits_read(l, db, "limits_cgroup", capture,
+	    limits_read(l, db, "limits_cgroup",
 			1 << LIMITS_PATH | 1 << LIMITS_PERIODS |
 				1 << LIMITS_THROTTLED | 1 << LIMITS_NS |
 				1 << LIMITS_FROZEN,
 			0, err) ||
-	    limits_read(l, db, "limits_thread", capture,
+	    limits_read(l, db, "limits_thread",
 			1 << LIMITS_PATH | 1 << LIMITS_CPUS | 1 << LIMITS_TID,
 			1 << LIMITS_IS_REAL, err)) {
 		limits_free(l);

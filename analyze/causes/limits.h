@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct causes_kernel;
 struct err;
 struct limits;
 struct rows;
@@ -36,6 +37,9 @@ struct limits_rows_ask {
  * *err. */
 int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
 		     size_t *at, struct rows **out, struct err *err);
+/* Returns whether a row of limits_open_rows() was read on the machine of the
+ * kernel, as far as is known; k NULL: of any. */
+bool limits_rows_is_of(const struct rows *r, const struct causes_kernel *k);
 
 /* A period of a thread, and the times of the thread's first and last record. */
 struct limits_ask {
@@ -79,10 +83,11 @@ static inline unsigned int limits_premises(const struct limits_answer *t)
 const char *limits_words(unsigned int premises);
 const char *limits_keys(unsigned int premises);
 
-/* Loads the readings made on the machine of a capture, to be freed by
+/* Loads the readings made on the machine of a kernel, which stays until
  * limits_free(). Returns NULL and *err on failure; without readings,
  * limits_tell() knows nothing. */
-struct limits *limits_load(struct store *db, int64_t capture, struct err *err);
+struct limits *limits_load(struct store *db, const struct causes_kernel *k,
+			   struct err *err);
 void limits_free(struct limits *l);
 /* Returns what the readings around a period say about a thread; l NULL: nothing
  * is known. Strings are valid as long as l. */

@@ -260,8 +260,10 @@ static int files_read_readings(struct files *f, struct store *db,
 
 	f->process_asked = -1;
 	if (rc > 0) {
-		if (rows_step(r))
-			f->process_asked = rows_int(r, at[0]);
+		while (rows_step(r))
+			if (f->process_asked < 0 &&
+			    limits_rows_is_of(r, f->kernel))
+				f->process_asked = rows_int(r, at[0]);
 		rc = rows_end(r, err);
 	}
 	at[0] = 0;
@@ -274,7 +276,7 @@ static int files_read_readings(struct files *f, struct store *db,
 		int64_t took = rows_int_or(r, at[TOOK], -1);
 		int64_t to = rows_int(r, LIMITS_ROWS_TIME_NS);
 
-		if (took < 0 || took > to)
+		if (took < 0 || took > to || !limits_rows_is_of(r, f->kernel))
 			continue;
 		*mem_add(f->reading, f->n_reading, f->cap_reading) =
 			(struct files_reading){

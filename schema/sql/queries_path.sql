@@ -86,8 +86,11 @@ SELECT fields, (SELECT coalesce(host, '') FROM capture WHERE id = ?2) AS host
 FROM event_type WHERE name = ?1 AND fields NOT NULL LIMIT 1
 
 -- name: limits_rows
--- columns: time_ns capture event_id ...
-SELECT e.time_ns, t.capture, x.* FROM "{table}" x
+-- alone: nothing tells of which kernel the capture is.
+-- columns: time_ns capture alone event_id ...
+SELECT e.time_ns, t.capture, NOT EXISTS (SELECT 1 FROM capture c
+	JOIN capture o ON o.together = c.together AND o.id <> c.id
+	WHERE c.id = t.capture) AS alone, x.* FROM "{table}" x
 JOIN event e ON e.id = x.event_id JOIN event_type t ON t.id = e.type
 ORDER BY x.event_id
 

@@ -196,6 +196,17 @@ END
 grep -q 'descriptor 5 (tcp:10.0.0.5:5432)' out && ! grep -q wrong out
 bad=$?
 say a_reading_counts_for_the_wait_that_it_was_in
+# one of another machine does not, as its capture is of one kernel with another one
+printf '# beside: clock=monotonic\n# tracer: nop\nx-7 [000] ..... 1.000000: mark: x=1\n' >there.txt
+"$B" ingest -q --separate -o there.db bare.txt seen.txt there.txt 2>err || cat err
+python3 -c 'import sqlite3
+db = sqlite3.connect("there.db")
+db.execute("UPDATE capture SET together = min(id, 2)")
+db.commit()'
+"$B" path --all --worst 2 there.db 2>err | tr -s ' \n' ' ' >out
+grep -q ' took ' out && ! grep -q descriptor out && ! "$B" path there.db 2>err | grep -q "'--all'"
+bad=$?
+say one_of_another_machine_does_not
 
 # of the process that was asked for the answer is first: two threads of it wait for
 # each other, one is behind another program, and a poll ends without an answer

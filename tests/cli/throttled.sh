@@ -107,6 +107,17 @@ tells without_a_quota_the_cause_is_not_recorded victim \
 	"victim is not run, cause not recorded; the host took 3.00 ms of all CPUs" run.txt unused
 tells a_frozen_cgroup_is_the_cause victim 'victim is not run: frozen with its cgroup /quota' run.txt frozen
 tells a_quota_that_took_less_is_not_the_cause victim 'victim is not run, cause not recorded' run.txt brief
+# nor is that of another machine: its readings are of one kernel with another capture
+printf '# beside: clock=monotonic\n# tracer: nop\nx-7 [000] ..... 100.000000: mark: x=1\n' >there.txt
+"$B" ingest -q -f --separate -o there.db run.txt quota there.txt 2>err
+python3 -c 'import sqlite3
+db = sqlite3.connect("there.db")
+db.execute("UPDATE capture SET together = min(id, 2)")
+db.commit()'
+"$B" path --comm victim --worst 1 there.db 2>err | tr -s ' \n' ' ' >out
+grep -qF 'victim is not run, cause not recorded' out
+bad=$?
+say a_quota_of_another_machine_is_not_the_cause
 tells a_busy_cpu_may_have_been_the_cause victim '100.00 % likely' busy.txt quota
 
 tells ready_behind_a_neighbour_has_a_premise neighbour \
