@@ -357,18 +357,15 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	return pprof_flush(p, FLUSH_AT, err);
 }
 
-/* Sets the duration of the profile. */
-static int export_pprof_read_range(struct job *j, struct err *err)
+/* Sets the duration of the profile: how long was recorded. */
+static int export_pprof_read_span(struct job *j, struct err *err)
 {
-	struct rows *r = rows_of(j->db, "capture_range", err);
+	struct rows *r = rows_of(j->db, "info_span", err);
 
 	while (rows_step(r)) {
-		struct value first = rows_value(r, CAPTURE_RANGE_FIRST_NS);
-		int64_t last = rows_int(r, CAPTURE_RANGE_LAST_NS);
-		int64_t len;
+		int64_t len = rows_int(r, INFO_SPAN_NS);
 
-		if (first.kind == VALUE_INT &&
-		    !__builtin_sub_overflow(last, first.num, &len) && len > 0)
+		if (len > 0)
 			proto_uint(&j->p->buf, PROFILE_DURATION_NANOS,
 				   (uint64_t)len);
 	}
@@ -455,7 +452,7 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 		if (i != best)
 			put_mapping(j, i, x->inlined);
 	if (notes_each(j->db, pprof_comment, j->p, err) ||
-	    (!x->filter->time && export_pprof_read_range(j, err)))
+	    (!x->filter->time && export_pprof_read_span(j, err)))
 		return -1;
 	struct rows *r = rows_of(j->db, "export_periods", err);
 

@@ -175,3 +175,21 @@ do
 	[ $? = 1 ] && grep -q "damaged\|ingest" "$work/err" && [ ! -e "$work/c" ]
 	ok "$form of a damaged one fails and leaves nothing" $?
 done
+
+# two boots of one host, whose clocks are not related: each took 1 s
+for boot in 1 2
+do
+	cat >"$work/boot$boot.txt" <<END
+event cpu-clock period=1000
+comm pid=1 name=app
+sample pid=1 tid=1 cpu=0 time=${boot}0000000000 ip=0x400010
+sample pid=1 tid=1 cpu=0 time=${boot}1000000000 ip=0x400010
+END
+	"${MKCAP:-build/mkcap}" "$work/boot$boot.txt" "$work/boot$boot.data" &&
+		"$B" ingest -q --no-symbols -o "$work/boot$boot.db" "$work/boot$boot.data"
+done
+"$B" merge -q -o "$work/boots.db" "$work/boot1.db" "$work/boot2.db" 2>"$work/err"
+"$B" export --format pprof "$work/boots.db" | gzip -dc >"$work/a"
+# field 10, a number: 2,000,000,000 ns
+LC_ALL=C grep -qaF "$(printf '\120\200\250\326\271\007')" "$work/a"
+ok "the duration of several recordings is that of their times together" $?
