@@ -267,8 +267,10 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	struct wide v = wide_add(wide_mul(part, 100000000), whole / 2);
 	uint64_t n = whole ? wide_div(v, whole) : 0;
 
-	/* a part that is not 0 is never 0.000000 */
+	/* a part that is not 0 is never 0.000000, nor one that is not all
+	 * 100.000000 */
 	n += part && whole && !n;
+	n -= part < whole && n == 100000000;
 	grid_add_cell(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
 }
 

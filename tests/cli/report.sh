@@ -402,3 +402,16 @@ ok an_expression_is_a_filter $?
 "$B" report --callees handle_order --limit 1 --symfs "$root/tests/captures/symfs" "$root/tests/captures/shop.data.zst" >"$work/out" 2>&1
 grep -q 'more rows with .* not shown; --limit 0 shows' "$work/out" && ! grep -q 'sort dso' "$work/out"
 ok what_callers_refuse_is_not_advised $?
+
+# perf's first sample of an event with a frequency has a period of 1
+cat >"$work/first.txt" <<END
+event cycles freq=1000
+comm pid=1 name=first
+comm pid=2 name=rest
+sample pid=1 tid=1 cpu=0 time=1000 period=1 ip=0x400010
+sample pid=2 tid=2 cpu=0 time=2000 period=4000000000 ip=0x400020
+END
+"$MKCAP" "$work/first.txt" "$work/first.data"
+"$B" report --no-symbols --sort comm "$work/first.data" >"$work/out" &&
+	grep -q '^>99.99  *>99.99 .* rest$' "$work/out" && grep -q '^ *<0.01  *<0.01 .* first$' "$work/out"
+ok almost_all_is_not_all $?
