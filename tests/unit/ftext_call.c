@@ -11,7 +11,7 @@ static const char *ftext_call_call(const char *key, const char *text)
 {
 	static const char *const words[] = { "none",   "mmap",	 "munmap",
 					     "mremap", "openat", "close",
-					     "execve", "raw" };
+					     "dup",    "execve", "raw" };
 	static char out[512];
 	struct ftext *ft = mem_new(1, sizeof(*ft));
 	struct ftext_event e = { .call = CALL_NONE };
