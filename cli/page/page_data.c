@@ -793,7 +793,6 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	 * about two events. */
 	int count = (int)d->stacks->n_event;
 	int waits = d->waits->event;
-
 	struct trust *t = trust_new(db, d->stacks->code, err);
 
 	if (!t)

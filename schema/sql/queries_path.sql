@@ -86,7 +86,7 @@ SELECT fields, (SELECT coalesce(host, '') FROM capture WHERE id = ?2) AS host
 FROM event_type WHERE name = ?1 AND fields NOT NULL LIMIT 1
 
 -- name: limits_rows
--- alone: nothing tells of which kernel the capture is.
+-- alone: no other capture says which kernel this one is of.
 -- columns: time_ns capture alone event_id ...
 SELECT e.time_ns, t.capture, NOT EXISTS (SELECT 1 FROM capture c
 	JOIN capture o ON o.together = c.together AND o.id <> c.id
