@@ -448,6 +448,19 @@ static enum align_why other_machine(const struct source_info *a,
 	return absolute_ns(*away) > WALL_STEP ? WHY_WALL : WHY_NOT_ASKED;
 }
 
+/* Returns whether perf saw the kernel at two addresses, which it chooses at
+ * random when it boots (CONFIG_RANDOMIZE_BASE). Files next to a trace of ftrace
+ * may be of another boot. */
+static bool kernels_differ(const struct align_in *x, const struct align_in *y)
+{
+	const struct fingerprints *a = x->fingerprints, *b = y->fingerprints;
+
+	return x->info->cookies == COOKIES_PERF &&
+	       y->info->cookies == COOKIES_PERF && a && b && a->kernel &&
+	       b->kernel && a->kernel_by == b->kernel_by &&
+	       a->kernel != b->kernel;
+}
+
 static void align_propose(struct align_link *l, enum align_method m,
 			  int64_t offset, int64_t error)
 {
@@ -738,7 +751,7 @@ static void align_pair(const struct align_in *a, const struct align_in *b,
 
 	l.why = other_machine(a->info, b->info, &l.away);
 	if (l.why == WHY_NOT_ASKED)
-		l.why = WHY_NO_TIME;
+		l.why = kernels_differ(a, b) ? WHY_BOOT : WHY_NO_TIME;
 	if (l.why == WHY_NO_TIME && a->fingerprints && a->fingerprints->last &&
 	    a->info->has_time && b->fingerprints && b->fingerprints->last &&
 	    b->info->has_time) {

@@ -125,6 +125,7 @@ void oncpu_match_compare(const struct oncpu_match *a,
 /* comm has 16 bytes, including the final 0. */
 #define NAME_LEN 15
 #define PAGE 4096
+#define KERNEL_PATH "[kernel.kallsyms]"
 
 /* The last switches of a CPU. */
 struct cpu {
@@ -291,6 +292,13 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 	}
 	if (rec->kind == REC_MAP && !(rec->flags & REC_F_GONE))
 		fingerprint_address(p, rec->pid, rec->map.start);
+	if (rec->kind == REC_MAP && !p->kernel && rec->flags & REC_F_KERNEL &&
+	    rec->map.path &&
+	    !strncmp(rec->map.path, KERNEL_PATH, strlen(KERNEL_PATH))) {
+		p->kernel = rec->map.pgoff;
+		p->kernel_by =
+			hash_bytes(rec->map.path, strlen(rec->map.path), 0);
+	}
 	if (record_time(rec) == TIME_NONE || !t)
 		return;
 	if (!p->last || t < p->first)

@@ -90,6 +90,9 @@ struct fingerprints {
 	struct fingerprint_names name;
 	struct fingerprint_names map; /* pages of code at addresses that the
 				       * kernel chose at random */
+	uint64_t kernel, kernel_by;   /* address of the kernel's code (0: not
+				       * known), and hash of the name of its
+				       * mapping, with the symbol there */
 	uint64_t first, last;	      /* times of all records; 0, 0: none */
 	uint64_t switches, joined;    /* switches away from the thread that the
 					 previous one brought */

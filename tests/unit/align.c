@@ -50,6 +50,25 @@ static void align_take_comm(struct fingerprints *p, int32_t tid,
 	fingerprints_take(p, &rec);
 }
 
+/* The kernel's mapping as perf writes it, some MiB further up; -1: without an
+ * address. */
+static void align_take_kernel(struct fingerprints *p, const char *path, int mib)
+{
+	const struct record rec = {
+		.kind = REC_MAP,
+		.flags = REC_F_UNTIMED | REC_F_KERNEL,
+		.pid = -1,
+		.map = { .len = 0x1000000,
+			 .pgoff = mib < 0 ? 0
+					  : 0xffffffff81000000 +
+						    ((uint64_t)mib << 20),
+			 .path = path },
+	};
+
+	p->kernel = 0;
+	fingerprints_take(p, &rec);
+}
+
 /* A mapping at addr, and a sample at hit; 0: none. */
 static void align_take_code(struct fingerprints *p, uint64_t addr, uint64_t hit)
 {
@@ -466,6 +485,17 @@ START_TEST(other_hosts_kernels_and_boots_are_refused)
 	b.info.boot_id[3] = 1;
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "two boots"));
+	b.info.boot_id[3] = 0;
+	align_take_kernel(a.fingerprints, "[kernel.kallsyms]_text", 0);
+	align_take_kernel(b.fingerprints, "[kernel.kallsyms]_text", 1);
+	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "two boots"));
+	/* another symbol is elsewhere; unprivileged users see no address */
+	align_take_kernel(a.fingerprints, "[kernel.kallsyms]_stext", 0);
+	ck_assert_int_eq(align2(&a, &b, out, &err), 0);
+	b.fingerprints->kernel = 0;
+	align_take_kernel(b.fingerprints, "[kernel.kallsyms]_stext", -1);
+	ck_assert_int_eq(align2(&a, &b, out, &err), 0);
 	align_end(&a, &b);
 }
 END_TEST
