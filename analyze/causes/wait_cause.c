@@ -152,6 +152,9 @@ static enum wait_cause cause_of_function(const char *name)
 	enum wait_cause cause =
 		cause_in(cause_functions, ARRAY_SIZE(cause_functions), name);
 
+	/* what others call to create and stop a thread of the kernel */
+	if (cause_begins(name, "kthread_"))
+		return WAIT_UNKNOWN;
 	for (size_t i = 0; i < ARRAY_SIZE(begin) && !cause; i++)
 		if (cause_begins(name, begin[i]))
 			cause = cause_in(cause_calls, ARRAY_SIZE(cause_calls),
