@@ -52,6 +52,7 @@ struct ptext_frame {
 
 #define NS_DIGITS 9
 #define ADDRESS_WIDTH 17
+#define PERIOD_WIDTH 10
 
 /* How much of a head a line must have. */
 enum ptext_surety {
@@ -146,18 +147,50 @@ static void ptext_skip_day(struct scan *s)
 	scan_blanks(s);
 }
 
-/* Takes a number of hits, if an event follows it. */
-static void ptext_take_period(struct scan *s, struct ptext_head *h)
+/* Returns whether a number has the columns of a period: perf pads it to 10, but
+ * a thread to 5 or 7, and an address to 16. from: where its field begins, or up
+ * to two columns before that. */
+static bool ptext_is_wide(const char *from, struct scan number)
+{
+	const size_t digits = scan_token(number).n;
+	const ptrdiff_t n = number.p - from + (ptrdiff_t)digits;
+
+	return (n >= PERIOD_WIDTH && n <= PERIOD_WIDTH + 2) ||
+	       (digits > PERIOD_WIDTH && number.p == from);
+}
+
+/* Takes a number of hits, if an event follows it, or by its columns. from: as
+ * for ptext_is_wide(). */
+static void ptext_take_period(struct scan *s, const char *from,
+			      struct ptext_head *h)
 {
 	struct scan t = *s;
 
-	if (!scan_u64(&t, &h->period) || !scan_blanks(&t))
+	if (!scan_u64(&t, &h->period) || !ptext_ends(t))
 		return;
+	scan_blanks(&t);
 	const struct scan name = scan_token(t);
 
-	h->has_period = name.n > 1 && name.p[name.n - 1] == ':';
+	h->has_period = (name.n > 1 && name.p[name.n - 1] == ':') ||
+			ptext_is_wide(from, *s);
 	if (h->has_period)
 		*s = t;
+}
+
+/* Takes the first number of a head if its columns are those of a period, and
+ * nothing follows it that is in front of one. */
+static void ptext_take_only_period(struct scan *s, const char *from,
+				   struct ptext_head *h)
+{
+	struct scan t = *s;
+	uint64_t time;
+	int32_t cpu;
+
+	if (!scan_u64(&t, &time) || !ptext_is_wide(from, *s))
+		return;
+	scan_blanks(&t);
+	if (!ptext_take_cpu(&t, &cpu) && !ptext_take_time(&t, &time))
+		ptext_take_period(s, from, h);
 }
 
 /* Returns where the first branch of -F brstack begins, "FROM/TO/P/-/-/3/"; the
@@ -210,27 +243,49 @@ static bool ptext_ends_in_moment(struct scan s)
 	return ptext_take_cpu(&s, &cpu) || ptext_take_time(&s, &time);
 }
 
-/* Takes a head from the thread on. Returns false if the text does not fit. */
-static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
-			    struct ptext_head *h)
+/* Returns where the field after a thread begins. perf pads the second number of
+ * "12/34" to 5 or 7 columns. */
+static const char *ptext_after_thread(struct scan thread)
+{
+	const size_t at = scan_find_char(thread, '/');
+	const size_t id = thread.n - at - (at < thread.n);
+
+	return thread.p + thread.n + 1 + (at < thread.n && id < 5 ? 5 - id : 0);
+}
+
+/* Takes a head from the thread on. from: where the fields after the thread's
+ * name begin. Returns false if the text does not fit. */
+static bool ptext_take_rest(struct scan s, const char *from,
+			    enum ptext_surety sure, struct ptext_head *h)
 {
 	const struct scan comm = h->comm;
 
 	*h = (struct ptext_head){
 		.comm = comm, .pid = -1, .tid = -1, .cpu = -1
 	};
-	const bool thread = ptext_take_thread(&s, h);
+	const char *begin = s.p;
+
+	ptext_take_only_period(&s, from, h);
+	const bool only = h->has_period;
+	const bool thread = !only && ptext_take_thread(&s, h);
 	const char *after = s.p;
 
 	if (!thread && sure == PTEXT_THREAD)
 		return false;
+	if (thread)
+		from = ptext_after_thread(
+			scan_of(begin, (size_t)(s.p - begin)));
 	scan_blanks(&s);
 	bool moment = ptext_take_cpu(&s, &h->cpu);
 
+	if (moment)
+		from = s.p + 1;
 	scan_blanks(&s);
 	if (thread || moment)
 		ptext_skip_day(&s);
 	h->timed = ptext_take_time(&s, &h->time);
+	if (h->timed)
+		from = s.p + 1;
 	if (!h->timed && (thread || moment)) {
 		/* -F misc: the mode, "U" or "Sp" */
 		struct scan t = s;
@@ -244,7 +299,7 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 			ptext_skip_day(&t);
 			h->timed = ptext_take_time(&t, &h->time);
 			if (!h->timed)
-				ptext_take_period(&t, h);
+				ptext_take_period(&t, t.p, h);
 			if (h->timed || h->has_period)
 				s = t;
 		}
@@ -252,7 +307,7 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 	moment |= h->timed;
 	scan_blanks(&s);
 	if (!h->has_period)
-		ptext_take_period(&s, h);
+		ptext_take_period(&s, from, h);
 	h->event = scan_token(s);
 	if (h->event.n > 1 && h->event.p[h->event.n - 1] == ':')
 		scan_skip(&s, h->event.n--);
@@ -277,14 +332,17 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 	return sure == PTEXT_THREAD
 		       ? thread && (moment || ((h->event.n || address) &&
 					       !ptext_ends_in_moment(comm)))
-	       : sure == PTEXT_MOMENT ? moment
-				      : h->event.n || (thread && !s.n);
+	       : sure == PTEXT_MOMENT
+		       ? moment || (only && h->event.n)
+		       : h->event.n || ((thread || h->has_period) && !s.n);
 }
 
 /* Takes the head of a sample. chain: a frame follows, so that a thread or an
  * event is enough. */
 static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 {
+	const char *begin = s.p;
+
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
 	scan_blanks(&s);
@@ -292,7 +350,11 @@ static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 		for (struct scan t = s; t.n; scan_blanks(&t)) {
 			out->comm = scan_head(s, s.n - t.n);
 			scan_trim(&out->comm);
-			if (ptext_take_rest(t, (enum ptext_surety)sure, out))
+			if (ptext_take_rest(
+				    t,
+				    out->comm.n ? out->comm.p + out->comm.n + 1
+						: begin,
+				    (enum ptext_surety)sure, out))
 				return true;
 			scan_skip(&t, scan_token(t).n);
 		}

@@ -236,6 +236,19 @@ form "that begins with records" '0 1 1 2000000000 2000000000 a' "$(for i in $(se
 do printf 'swapper 0 [000] 0.000000: PERF_RECORD_COMM: kworker:%d/%d\\n' "$i" "$i"
 done)a 7 [000] 2.000000: cycles: \\n$a"
 form "with a mark of UTF-8, and line feeds of DOS" '0 2 1 1000000000 2000000000 a' "\\357\\273\\277a 7 1.000000: cycles: \\r\\n\\t 11 f (/x)\\r\\n\\r\\na 7 2.000000: cycles: \\r\\n\\t 11 f (/x)\\r\\n\\r\\n"
+period() {	# period NAME WANTED TEXT: tid and weight of the sample
+	printf '%b' "$3" >form.txt
+	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
+	is "perf script $1: a period is no thread" "$2" "$(one form.db "select coalesce(tid, -1) || ' ' || weight from samples" | tr -d '"')"
+}
+period "-F period,event" '-1 29331' '     29331        page-faults: \n\t 11 f (/x)\n\n'
+period "-F period,event without frames" '-1 4' '         4        page-faults: \n'
+period "-F comm,period,ip" '-1 250000' "perf     250000 \\n$a"
+period "-F comm,tid,period,ip" '7 250000' "perf     7     250000 \\n$a"
+period "-F pid,tid,period,ip" '7 250000' "    7/7         250000 \\n$a"
+period "-F pid,tid,period,ip of perf 7" '7 250000' "      7/7           250000 \\n$a"
+period "-F comm,tid,time,period,ip" '7 12345678901' "perf     7     1.000000: 12345678901 \\n$a"
+period "-F tid,time,addr" '7 1' '    7     1.000000:                 0 \n'
 form "-F srcline" '0 1 1 1000000000 1000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\t 11ce g (/x)\\n  x.c:2\\n\\n"
 
 { printf '\357\273\277'; cat "$root/tests/captures/ftext-marker-kstack.txt"; } >marked
