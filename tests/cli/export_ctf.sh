@@ -93,8 +93,8 @@ done
 cmp "$db.csv" "$work/again.db.csv" && [ "$(wc -l <"$db.csv")" -gt 3000 ]
 ok "the trace read again has the same samples and stacks" $?
 
-# 7 records in two losses that overlap, 5 right after them, an unknown number
-# on no CPU until a time, and throttling, which loses nothing
+# 7 records in two losses that overlap, 5 and an unknown number right after them,
+# an unknown number on no CPU until a time, and throttling, which loses nothing
 cp "$db" "$work/lossy.db"
 sqlite3 "$work/lossy.db" "DELETE FROM loss;
 	INSERT INTO loss(id, capture, what, counts, cpu, t0, t1, n) VALUES
@@ -102,13 +102,14 @@ sqlite3 "$work/lossy.db" "DELETE FROM loss;
 	(2, 1, 'lost', 1, 0, 314550000000, 314700000000, 4),
 	(3, 1, 'lost', 1, 0, 314700000000, 314800000000, 5),
 	(4, 1, 'lost', 1, NULL, NULL, 314900000000, NULL),
-	(5, 1, 'throttled', 0, 0, 314500000000, 314600000000, 9)"
+	(5, 1, 'throttled', 0, 0, 314500000000, 314600000000, 9),
+	(6, 1, 'lost', 1, 0, 314750000000, 314800000000, NULL)"
 "$B" export --format ctf -o "$work/lossy" "$work/lossy.db" &&
 	"$B" ingest -q -o "$work/lost.db" --no-symbols "$work/lossy"
 [ "$("$B" query --format csv "$work/lost.db" "SELECT coalesce(cpu, -1),
 	t0 / 1000000, t1 / 1000000, n FROM loss ORDER BY 1, 2" |
 	tail -n +2 | tr '\n' ' ')" = \
-	"-1,314900,314900,1 0,314500,314700,7 0,314700,314800,5 " ]
+	"-1,314900,314900,1 0,314500,314700,7 0,314700,314800,6 " ]
 ok "losses are ranges of their CPU, and those that overlap are one" $?
 
 # ---- a library that has no memory, and a file of it that was not finished

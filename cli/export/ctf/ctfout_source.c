@@ -847,7 +847,9 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 
 		if (last && last->cpu == e[i].cpu &&
 		    (e[i].time < last->to || e[i].to == last->to)) {
-			last->n += e[i].n;
+			/* one of an unknown number counts 1, as it does alone:
+			 * libbabeltrace2 writes the counter so */
+			last->n += e[i].n + (!last->n != !e[i].n);
 			raise_to(last->to, e[i].to);
 			continue;
 		}
