@@ -100,8 +100,9 @@ struct loss_words {
 extern const struct loss_words loss_mark_words[MARK_KINDS];
 extern const struct loss_words loss_band_words[BAND_KINDS];
 
-/* --time and -C select losses; the other filters do not, because lost records
- * may have belonged to any thread and event. Memory is bounded by the number of
+/* --time and -C select losses, also those of which the time or the CPU is not
+ * known; the other filters do not, because lost records may have belonged to
+ * any thread and event. Memory is bounded by the number of
  * records about losses. */
 
 struct filter;

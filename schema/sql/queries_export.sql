@@ -1,11 +1,14 @@
 -- queries_export.sql - the queries that only export uses.
 
+-- The losses that check selects: see check_filter_loss.
 -- name: export_losses
 SELECT id, coalesce(capture, 0) AS capture, coalesce(what, '') AS what,
 	coalesce(counts, 0) AS counts, cpu, t0, t1, n, type
 FROM loss WHERE id IN (
-	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss)
-	WHERE {filter}
+	SELECT id FROM (SELECT l.id, coalesce(l.t1, c.last_ns + 0 * l.t0)
+		AS time_ns, l.cpu FROM loss l
+		LEFT JOIN capture c ON c.id = l.capture)
+	WHERE ({filter}) IS NOT 0
 ) ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- The names of the columns are the keys of the JSON form: add, never rename.

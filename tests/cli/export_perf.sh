@@ -105,5 +105,12 @@ losses 54
 ok "all losses are in a file of all samples" $?
 losses 2 --time 0%-10%
 ok "and those of a time in one of that time" $?
-losses 4 -C 0
-ok "and those of a CPU in one of that CPU" $?
+losses 5 -C 0
+ok "and those of a CPU, or of one that is not known, in one of that CPU" $?
+lost=$(of_json "$work/part.json" 'sum(l["n"] for l in r["losses"] if l["counts"])')
+"$B" check -C 0 "$work/lost.db" >"$work/said"
+grep -q " $lost records lost" "$work/said"
+ok "which are those that check counts" $?
+sqlite3 "$work/lost.db" "UPDATE loss SET t0 = NULL, t1 = NULL WHERE id = (SELECT max(id) FROM loss WHERE counts)"
+losses 3 --time 0%-10%
+ok "and so is one of a time that is not known" $?
