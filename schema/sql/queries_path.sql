@@ -59,7 +59,8 @@ WHERE x.name = 'out' AND x.value LIMIT 1
 -- name: causes_captures
 -- Captures of the same kernel, and pieces of one stream. placed: their clocks are
 -- on one timeline. Clocks of two boots differ from the time of the day by other
--- amounts. ?1: capture
+-- amounts, and the kernel's code is at another place (merge_kernel_start). ?1:
+-- capture
 SELECT c.id, coalesce(c.error_ns, 0) AS error_ns, c.id = m.id
 	OR coalesce(cl.value = ml.value, 0)
 	OR ((c.align IS NULL OR c.error_ns NOT NULL)
@@ -70,9 +71,12 @@ LEFT JOIN meta mw ON mw.capture = m.id AND mw.key = 'wall_offset_ns'
 LEFT JOIN meta cw ON cw.capture = c.id AND cw.key = 'wall_offset_ns'
 LEFT JOIN meta ml ON ml.capture = m.id AND ml.key = 'line'
 LEFT JOIN meta cl ON cl.capture = c.id AND cl.key = 'line'
+LEFT JOIN meta mk ON mk.capture = m.id AND mk.key = 'kernel_start'
+LEFT JOIN meta ck ON ck.capture = c.id AND ck.key = 'kernel_start'
 WHERE m.id = ?1 AND (c.id = m.id OR cl.value = ml.value
 	OR c.together = m.together OR (c.host = m.host
-		AND c.release = m.release AND (c.clock IS NOT m.clock
+		AND c.release = m.release AND coalesce(ck.value = mk.value, 1)
+		AND (c.clock IS NOT m.clock
 		OR coalesce(abs(cw.value - mw.value) < 10000000000, 1))))
 
 -- name: causes_threads

@@ -1052,12 +1052,36 @@ ok memory_of_another_machine_is_not_its $?
 grep -q '^w (77) waited' "$work/text" && ! grep -q 'descriptor' "$work/text"
 ok a_call_of_another_machine_is_not_its $?
 
+# nor has one a name that a thread of its id had in another boot, whose kernel is elsewhere
+"$B" ingest -qf -o "$work/sock.db" tests/causality/captures/sock.data.zst
+python3 - "$work/sock.db" "$work" <<'END'
+import shutil
+import sqlite3
+import sys
+
+for k in (0, 1):
+    name = "%s/boot%d.db" % (sys.argv[2], k)
+    shutil.copy(sys.argv[1], name)
+    db = sqlite3.connect(name)
+    db.execute("DELETE FROM meta WHERE key = 'wall_offset_ns'")
+    db.execute("UPDATE mapping SET start = start + (?1 << 21), \"end\" = \"end\" + (?1 << 21)"
+               " WHERE process = 0", [k])
+    db.execute("UPDATE event SET time_ns = time_ns + ?", [k * 10 ** 9])
+    db.execute("UPDATE capture SET first_ns = first_ns + ?1, last_ns = last_ns + ?1", [k * 10 ** 9])
+    if k:
+        db.execute("UPDATE comm SET name = 'other'")
+    db.commit()
+END
+"$B" merge -qf -o "$work/boots.db" "$work/boot0.db" "$work/boot1.db" &&
+	"$B" path "$work/boots.db" >"$work/text" 2>&1
+grep -q '^client (11697) took' "$work/text" && ! grep -q other "$work/text"
+ok a_thread_has_no_name_of_another_boot $?
+
 # whether switches were filtered is said by perf's options, which may be abbreviated, not by the program's
-"$B" ingest -qf -o "$work/whole.db" tests/causality/captures/sock.data.zst
 for f in "-e sched:sched_switch --fil pid>1 -- ./prog:1" "-e sched:sched_switch --filter=pid>1 ./prog:1" \
 	"-e sched:sched_switch -- ./prog --filter x:0"
 do
-	python3 - "$work/whole.db" "$work/asked.db" "perf record -a ${f%:*}" <<'END'
+	python3 - "$work/sock.db" "$work/asked.db" "perf record -a ${f%:*}" <<'END'
 import shutil
 import sqlite3
 import sys
