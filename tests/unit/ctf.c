@@ -137,6 +137,8 @@ static void print_record(FILE *f, struct source *src, const struct record *rec)
 		fprintf(f, " k:%" PRIx64, rec->sample.kern.ip[i]);
 	for (size_t i = 0; i < rec->sample.user.n; i++)
 		fprintf(f, " u:%" PRIx64, rec->sample.user.ip[i]);
+	for (size_t i = 0; i < rec->sample.n_extra; i++)
+		fprintf(f, " %s", rec->sample.extra[i].name);
 	fputc('\n', f);
 }
 
@@ -400,6 +402,11 @@ static const struct ctf_case field_cases[] = {
 	  .file = { "02 11000000 12000000 07 03 21000000" },
 	  .want = "@0 e ctx_n=2 z=7 u:11 u:12\n"
 		  "s0+0xa: a field goes beyond the end of the packet: 5 bytes\n" },
+	{ .name = "stack_of_short_addresses_that_was_cut",
+	  .meta = LE "stream { event.context := struct { u8 n;"
+		     " u32 callstack_user[n]; }; };" FIELDS("u8 z;"),
+	  .file = { "02 11000000 ffffffff 07" },
+	  .want = "@0 e ctx_n=2 z=7 u:11 callstack_user_cut\n" },
 	{ .name = "text_beyond_the_end_is_damage",
 	  .meta = LE FIELDS("u8 a; string s;"),
 	  .file = { "01 6100 02 6162" },

@@ -886,13 +886,17 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 }
 
 /* Reads a stack of LTTng, which ends one that it cut at its limit with an entry
- * of its own. */
+ * of its own: all ones, in the bits of an address. */
 static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op,
 			 struct ctf_addrs *out)
 {
+	const uint32_t bits = op->node->child->bits;
+	const uint64_t ones =
+		bits && bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+
 	if (ctf_run_addresses(st, op, out))
 		return -1;
-	out->cut = out->n && out->ip[out->n - 1] == UINT64_MAX;
+	out->cut = out->n && (out->ip[out->n - 1] & ones) == ones;
 	out->n -= out->cut;
 	return 0;
 }
