@@ -162,6 +162,9 @@ struct ftext {
 			  none */
 	enum ftext_more more; /* what these lines are */
 	uint64_t lost; /* mark of loss that waits for its event, + 1; 0: none */
+	uint32_t marked; /* buffer of a mark that waits for its event, which is
+			    of this CPU; 0: none */
+	int32_t marked_cpu;
 	uint64_t *cpu; /* by buffer and CPU: newest item, + 1; 0: none */
 	size_t n_cpu, cap_cpu;
 	struct table cpus;

@@ -142,6 +142,16 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_part_add(ft, it, s, off, frame, part);
 }
 
+/* Notes the buffer in front of a mark. trace-cmd prints it once for the mark
+ * and the event behind it (print_handle_file() of tracecmd/trace-read.c). */
+static void ftext_next_note_buffer(struct ftext *ft, const struct line *l)
+{
+	if (!l->buffer.n)
+		return;
+	ft->marked = ftext_buffer_of(ft, l->buffer);
+	ft->marked_cpu = l->cpu;
+}
+
 /* Takes an event's line: makes an item of it, unless it belongs to an earlier
  * one. */
 static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
@@ -150,6 +160,9 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 	enum line_stack stack = line_stack(l);
 	uint32_t buffer = ftext_buffer_of(ft, l->buffer);
 
+	if (!buffer && l->cpu == ft->marked_cpu)
+		buffer = ft->marked;
+	ft->marked = 0;
 	/* trace-cmd report -R prints cookies as decimal numbers, and stacks as
 	 * bytes of a field that has eight addresses at most. */
 	if (l->raw && !ft->raw_noted) {
@@ -349,6 +362,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		uint64_t id = ftext_next_add_lost(ft, off, &l);
 		struct ftext_item *it = ftext_item_at(ft, id);
 
+		ftext_next_note_buffer(ft, &l);
 		ftext_item_link(ft, id, ftext_buffer_of(ft, l.buffer));
 		if (it->prev > ft->first)
 			it->since = ftext_item_at(ft, it->prev - 1)->time;
@@ -360,6 +374,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_take_cookie(ft, s, off);
 		break;
 	case LINE_HEAD:
+		ftext_next_note_buffer(ft, &l);
 		if (ft->piece && scan_starts(s, FTEXT_BESIDE))
 			ftext_next_take_totals(ft, s, off);
 		else

@@ -351,9 +351,7 @@ static bool line_is_report_head(struct scan s)
 		return scan_u64(&s, &n) && !s.n;
 	if (scan_take(&s, "CPU "))
 		return scan_u64(&s, &n) && scan_is(s, " is empty");
-	/* of the options --boundary, --debug and --wakeup */
-	if (scan_take(&s, "CPU:"))
-		return scan_u64(&s, &n) && scan_starts(s, " [SUBBUFFER START]");
+	/* of the options --debug and --wakeup */
 	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:") ||
 	       scan_starts(s, "Average wakeup latency: ") ||
 	       scan_starts(s, "Maximum Latency: ") ||
@@ -400,7 +398,8 @@ static bool line_parse_other(struct scan s, struct line *out)
 		return true;
 	}
 	/* "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
-	 * without the number */
+	 * without the number, and "CPU:1 [SUBBUFFER START]" of the options
+	 * --boundary and --debug */
 	size_t at = scan_find(s, "CPU:");
 	struct scan before = scan_head(s, at);
 	struct scan t = scan_tail(s, at);
@@ -411,19 +410,20 @@ static bool line_parse_other(struct scan s, struct line *out)
 	if (!scan_take(&t, "CPU:") || !scan_i32(&t, &out->cpu) ||
 	    !scan_take(&t, " ["))
 		return false;
-	bool kernel = scan_take(&t, "LOST ");
+	const bool starts = scan_starts(t, "SUBBUFFER START]");
+	const bool kernel = scan_take(&t, "LOST ");
 
 	out->n_lost = 0;
 	if (scan_u64(&t, &out->n_lost) && !scan_take(&t, " "))
 		return false;
-	if (!scan_is(t, kernel ? "EVENTS]" : "EVENTS DROPPED]"))
+	if (!starts && !scan_is(t, kernel ? "EVENTS]" : "EVENTS DROPPED]"))
 		return false;
 	if (before.n) {
 		before.n--;
 		scan_blanks(&before);
 		out->buffer = before;
 	}
-	out->kind = LINE_LOST;
+	out->kind = starts ? LINE_HEAD : LINE_LOST;
 	return true;
 }
 

@@ -55,6 +55,13 @@ done
 "$B" ingest -o lost.db "$cap/ftext-overrun-pipe.txt" 2>err
 is "marks of loss are losses" '0,1770;1,24062;' \
 	"$(ask lost.db "SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY id")"
+for mark in '5 EVENTS DROPPED' 'SUBBUFFER START'
+do
+	printf 'cpus=2\n sys: CPU:1 [%s]\n            prog-12 [001]     1.000001: sys_exit_write:       0x1\n sys:             prog-12 [001]     1.000002: sys_exit_write:       0x2\n                 prog-12 [001]     1.000003: sys_exit_write:       0x3\n' "$mark" >buffers.txt
+	is "behind a mark of a buffer is an event of that buffer: $mark" "0 sys/syscalls:sys_exit_write 2;syscalls:sys_exit_write 1;" \
+		"$("$B" ingest -q -f -o buffers.db buffers.txt 2>err; printf '%d ' $?)$(ask buffers.db "SELECT t.name || ' ' || count(*)
+		FROM event e JOIN event_type t ON t.id = e.type GROUP BY t.name")"
+done
 is "script prints the text" "NR 202 = 0" \
 	"$("$B" script lost.db | sed -n '/sys_exit:/{s/.*sys_exit: //;s/ *$//p;q}')"
 printf '# tracer: nop\n#\n145 2 41563954298 type: 310\n' >raw.txt
