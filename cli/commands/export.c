@@ -83,6 +83,25 @@ static const struct exporter *export_choose_form(struct err *err)
 	return NULL;
 }
 
+/* Refuses options that would change nothing. Returns 0, or -1 and *err. */
+static int export_check_options(const struct exporter *e, struct err *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} known[] = { { "--by", by_samples() },
+		      { "--no-inline", !inlined },
+		      { "--interpreter", chosen_names.interpreter != NULL } };
+
+	for (size_t i = 0; e->refused && i < ARRAY_SIZE(known); i++)
+		if (known[i].given && strstr(e->refused, known[i].option))
+			return err_set(err, ERR_USAGE,
+				       "%s changes nothing with --format %s; "
+				       "leave it out",
+				       known[i].option, format);
+	return 0;
+}
+
 struct job {
 	const struct exporter *e;
 	struct export_request x;
@@ -112,7 +131,8 @@ static int export_run(int argc, char **argv, struct err *err)
 	struct fleet_ask fleet;
 	int rc;
 
-	if (!j.e || fleet_opts_read(&fleet, err))
+	if (!j.e || export_check_options(j.e, err) ||
+	    fleet_opts_read(&fleet, err))
 		return -1;
 	if (!j.e->apart &&
 	    (partition || fields || fleet.n_label || fleet.period))

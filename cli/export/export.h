@@ -38,6 +38,7 @@ struct exporter {
 	bool apart; /* reads several databases one by one, not as one */
 	bool sums;  /* reads groups of samples, which a server can sum up */
 	unsigned int detail; /* what the groups keep apart: server_detail */
+	const char *refused; /* options that would change nothing; NULL: none */
 	/* Writes the export. Returns 0, or -1 and *err. Stops early, with 0,
 	 * once out_failed() is true. */
 	int (*write)(FILE *out, const struct export_request *x,

@@ -17,5 +17,6 @@ const struct exporter export_ctf = {
 	.summary = "a folder with a CTF trace: all events with fields, stacks, "
 		   "verdicts and losses, for babeltrace2 and Trace Compass",
 	.binary = true,
+	.refused = "--no-inline --interpreter",
 	.write_folder = export_ctf_write,
 };

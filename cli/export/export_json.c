@@ -307,5 +307,6 @@ static int export_json_write(FILE *out, const struct export_request *x,
 const struct exporter export_json = {
 	.summary = "one JSON object: samples, stacks, frames with lines and "
 		   "inlined functions, images, captures, losses and verdicts",
+	.refused = "--interpreter",
 	.write = export_json_write,
 };

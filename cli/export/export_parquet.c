@@ -1031,5 +1031,6 @@ const struct exporter export_parquet = {
 		   "backstitch-fleet(7), for DuckDB and other engines",
 	.binary = true,
 	.apart = true,
+	.refused = "--by --no-inline --interpreter",
 	.write_folder = export_parquet_write,
 };

@@ -958,5 +958,6 @@ const struct exporter export_perfdata = {
 	.summary = "a perf.data file in time order with whole stacks, for "
 		   "perf 5.0 and later, hotspot and samply",
 	.binary = true,
+	.refused = "--no-inline --interpreter",
 	.write = write_perfdata,
 };

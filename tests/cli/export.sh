@@ -22,6 +22,25 @@ do
 done
 ok "options of parquet are refused with other forms" $bad
 
+# refuses FORM OPTION...: each of them
+refuses() {
+	form=$1
+	shift
+	for o
+	do
+		"$B" export --format "$form" $o -o "$work/unmade" "$db" >"$work/out" 2>"$work/err"
+		[ $? = 2 ] && grep -qF -- "${o%%=*} changes nothing with --format $form" "$work/err" &&
+			[ ! -e "$work/unmade" ] || bad=1
+	done
+}
+bad=0
+refuses parquet --by=samples --no-inline --interpreter=collapse
+refuses ctf --no-inline --interpreter=collapse
+refuses perf.data --no-inline --interpreter=mark
+refuses json --interpreter=mark
+"$B" export --format json --no-inline --by samples -o "$work/made" "$db" || bad=1
+ok "options that would change nothing are refused" $bad
+
 "$B" export "$db" 2>"$work/err"
 [ $? = 2 ] && grep -q "help exports" "$work/err"
 ok "without a form the message says where they are" $?
