@@ -5,6 +5,7 @@
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
+#include "analyze/names/library.h"
 #include "analyze/path/latency_sched.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
@@ -99,11 +100,12 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--woken-by is for waits: --off-cpu");
 	if (absolute || sort_keys || order || by_given() ||
-	    match_opts().n_image || filter.event || filter.cgroup)
+	    match_opts().n_image || filter.event || filter.cgroup ||
+	    report_inline_chosen() || library_folds(&chosen_names))
 		return err_set(err, ERR_USAGE,
 			       "times are no samples: leave out --absolute, "
 			       "--sort, --order, --by, --match, --event, "
-			       "--cgroup");
+			       "--cgroup, --inline, --fold-library");
 	if (output_is_for_functions(o.format) && strcmp(o.format, "sql") != 0)
 		return err_set(err, ERR_USAGE,
 			       "--format %s is for the table of functions; "

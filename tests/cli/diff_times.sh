@@ -302,7 +302,9 @@ ended() {
 ended 1 'read.txt' --latency read.txt a1.txt &&
 	ended 2 'tables of their own' --latency syscall --off-cpu a1.txt b1.txt &&
 	ended 2 'leave out --absolute' --latency --absolute a1.txt b1.txt &&
-	ended 2 'leave out .*--match, ' --latency --match a=b a1.txt b1.txt
+	ended 2 'leave out .*--match, ' --latency --match a=b a1.txt b1.txt &&
+	ended 2 'leave out .*--inline, ' --latency --inline a1.txt b1.txt &&
+	ended 2 'leave out .*--fold-library' --off-cpu --library x a1.txt b1.txt
 ok "options_of_samples_are_refused" $?
 ended 4 'grew by more than 5%: syscall read, +' --latency syscall --fail-above '5%' a?.txt -- b?.txt
 ok "the_gate_fails" $?
