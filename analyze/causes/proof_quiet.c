@@ -621,12 +621,12 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_PROVED);
 		return;
 	}
-	if (q->last && !q->n_lost) {
-		quiet_unwoken(g, q);
-		return;
-	}
 	if (g->p->t->thread[g->thread].recorder) {
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
+	if (q->last && !q->n_lost) {
+		quiet_unwoken(g, q);
 		return;
 	}
 	if (q->last && q->n_lost)

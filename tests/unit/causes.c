@@ -1167,6 +1167,30 @@ START_TEST(a_recorder_runs_without_a_wake)
 }
 END_TEST
 
+/* A loss before its sleep may hide that it was woken on the way there, but its
+ * wake-up is not recorded anyway. */
+START_TEST(a_recorder_sleeps_without_a_wake)
+{
+	for (int recorder = 0; recorder < 2; recorder++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 1, 50, 70, 3);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		seen(&m, 1, 50, B);
+		seen(&m, 1, 70, B);
+		switched(&m, 0, 100, A, S, 0);
+		switched(&m, 0, 300, 0, R, A);
+		if (recorder)
+			timeline_mark_recorder(m.t, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 200).state,
+				 recorder ? PIECE_UNKNOWN : PIECE_READY);
+		made_free(&m);
+	}
+}
+END_TEST
+
 START_TEST(a_pending_signal_may_hide_behind_a_loss)
 {
 	for (int bug = 0; bug < 2; bug++) {
@@ -2156,7 +2180,7 @@ RUN("causes", a_wakeup_kept_with_its_waking_is_told_as_it_was,
     another_thread_comes_than_the_one_that_was_to,
     a_loss_between_records_of_switches_is_told,
     two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
-    a_pending_signal_may_hide_behind_a_loss,
+    a_recorder_sleeps_without_a_wake, a_pending_signal_may_hide_behind_a_loss,
     wakeups_that_are_on_later_count_for_nothing,
     what_is_lost_before_the_sleep_counts_too,
     a_wakeup_in_an_interrupt_tells_no_waker,
