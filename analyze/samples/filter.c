@@ -234,25 +234,33 @@ static int64_t filter_part(int64_t first, int64_t last, int64_t millionths)
 
 /* Reads "10%-20%" of db's time. Returns 0, 1: it is malformed, or -1 and
  * *err. */
-static int filter_read_share(struct store *db, const char *list,
+static int filter_read_share(const struct filter *filter, struct store *db,
 			     struct filter_span *s, struct err *err)
 {
-	const char *p = list;
+	const char *p = filter->time;
 	int64_t a;
 	int64_t b;
 	int64_t first = 0;
 	int64_t last = 0;
+	bool timed = false;
 
 	if (filter_parse_share(&p, &a) || *p++ != '-' ||
 	    filter_parse_share(&p, &b) || *p || b < a)
 		return 1;
 	struct rows *r = rows_of(db, "capture_range", err);
 	if (rows_step(r)) {
+		timed = rows_value(r, CAPTURE_RANGE_FIRST_NS).kind == VALUE_INT;
 		first = rows_int(r, CAPTURE_RANGE_FIRST_NS);
 		last = rows_int(r, CAPTURE_RANGE_LAST_NS);
 	}
 	if (rows_end(r, err))
 		return -1;
+	/* of several databases, another one may have times */
+	if (!timed && !filter->apart)
+		return err_set(err, ERR_USAGE,
+			       "--time '%s': the capture has no times; leave "
+			       "it out",
+			       filter->time);
 	s->from = filter_part(first, last, a);
 	s->to = filter_part(first, last, b);
 	s->to += s->to < INT64_MAX;
@@ -322,7 +330,7 @@ static int filter_read_time(const struct filter *filter, struct store *db,
 	int ret = filter_read_wall(db, list, s, err);
 
 	if (ret > 0)
-		ret = strchr(list, '%') ? filter_read_share(db, list, s, err)
+		ret = strchr(list, '%') ? filter_read_share(filter, db, s, err)
 					: filter_read_seconds(list, s);
 
 	if (ret <= 0)

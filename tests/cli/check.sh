@@ -679,3 +679,9 @@ ok a_server_does_not_say_that_all_effects_have_causes $?
 "$B" check --min-whole 000000000000000000000000000090 "$work/sums.db" >"$work/out" 2>&1
 [ $? = 4 ] && grep -q '^[^ ]*: broken: ' "$work/out"
 ok a_share_with_many_digits_is_not_cut_off $?
+
+# there is no share of a time that was not recorded, and nothing in it that is clean
+"$B" ingest -q --no-symbols -o "$work/notime.db" "$root/tests/captures/notime-defer.data.zst"
+"$B" check --time 0%-10% "$work/notime.db" >"$work/out" 2>"$work/err"
+[ $? = 2 ] && [ ! -s "$work/out" ] && grep -q 'the capture has no times' "$work/err"
+ok a_share_of_no_time_is_refused $?
