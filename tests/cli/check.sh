@@ -685,3 +685,15 @@ ok a_share_with_many_digits_is_not_cut_off $?
 "$B" check --time 0%-10% "$work/notime.db" >"$work/out" 2>"$work/err"
 [ $? = 2 ] && [ ! -s "$work/out" ] && grep -q 'the capture has no times' "$work/err"
 ok a_share_of_no_time_is_refused $?
+bad=0
+for t in 1,2 99999,100000
+do
+	"$B" check --time $t "$work/notime.db" >"$work/out" 2>"$work/err"
+	[ $? = 2 ] && grep -q 'the capture has no times' "$work/err" || bad=1
+	"$B" check --json --time $t "$root/tests/captures/after.data" >"$work/out" 2>"$work/err"
+	[ $? = 2 ] && [ ! -s "$work/out" ] && grep -q 'nothing was recorded then' "$work/err" || bad=1
+done
+all=$(sed -n "s/.*'--time \(.*\)' is all that was.*/\1/p" "$work/err")
+"$B" check --time "$all" "$root/tests/captures/after.data" >"$work/out" 2>"$work/err"
+[ $? = 2 ] && bad=1
+ok a_time_in_which_nothing_was_recorded_is_not_clean $bad
