@@ -172,7 +172,8 @@ static int latency_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)
-		rc = report_latency(db, path, &o, err);
+		rc = ticks_note(db, path, err)
+			     ?: report_latency(db, path, &o, err);
 	return rc ? rc : status;
 }
 

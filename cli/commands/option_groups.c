@@ -5,10 +5,13 @@
 #include "analyze/samples/weight.h"
 #include "analyze/stacks/interpreter.h"
 #include "analyze/stacks/report_rows.h"
+#include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/server/server.h"
 #include "cli/tables/report.h"
 #include "cli/version.h"
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/task_state.h"
@@ -107,6 +110,17 @@ const struct opt wall_clock_opts[] = {
 		 "capture has them"),
 	{ .kind = OPT_END }
 };
+
+int ticks_note(struct store *db, const char *path, struct err *err)
+{
+	struct rows *r = rows_of(db, "info_ticks", err);
+
+	if (rows_step(r))
+		say_note("%s: times are ticks of the clock '%s', not ns: "
+			 "'1 us' is 1,000 of them\n",
+			 path, rows_text(r, INFO_TICKS_CLOCK));
+	return rows_end(r, err);
+}
 
 int wall_clock_take(struct store *db, const char *path, int64_t *offset,
 		    const int64_t **wall, struct err *err)

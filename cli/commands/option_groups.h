@@ -44,6 +44,9 @@ int offcpu_check(struct err *err);
 /* --wall-clock */
 extern bool wall_clock_given; /* was it given? */
 extern const struct opt wall_clock_opts[];
+/* Notes on standard error that the times of a database are ticks of a clock, so
+ * that its durations are none. Returns 0, or -1 and *err. */
+int ticks_note(struct store *db, const char *path, struct err *err);
 /* With --wall-clock, sets *wall to offset, and *offset to the ns that are added
  * to printed times; else *wall to NULL. Returns 0, or -1 and *err if the
  * database does not know the time of the day. */

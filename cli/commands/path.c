@@ -159,7 +159,8 @@ static int path_run(int argc, char **argv, struct err *err)
 		return -1;
 	int rc = wall_clock_take(db, path, &offset, &o.wall, err);
 	if (!rc)
-		rc = path_take_time(&o.ask, db, err);
+		rc = path_take_time(&o.ask, db, err)
+			     ?: ticks_note(db, path, err);
 	if (!rc)
 		rc = flame ? flame_path(db, path, &o, flame, err)
 			   : path_print(db, path, &o, err);

@@ -210,6 +210,8 @@ static int report_run(int argc, char **argv, struct err *err)
 		rc = err_set(err, ERR_USAGE,
 			     "--wall-clock is for tables with times: add "
 			     "--off-cpu, without --callers and --callees");
+	if (!rc && waits)
+		rc = ticks_note(db, path, err);
 	rc = rc	     ? -1
 	     : waits ? report_offcpu(db, path, &o, err)
 		     : report_table(db, path, &o, err);

@@ -86,7 +86,7 @@ FROM (SELECT samples, first_ns, last_ns, max(last_ns) OVER (ORDER BY first_ns
 -- The captures whose times count ticks of a clock: a note says so, and no other
 -- capture tells how long a tick is.
 -- name: info_ticks
-SELECT d.capture
+SELECT d.capture, coalesce(c.clock, '') AS clock
 FROM damage d
 JOIN capture c ON c.id = d.capture
 WHERE d.kind = 'note' AND d.what = 'clock' AND d.detail LIKE '%no nanoseconds%'

@@ -365,6 +365,23 @@ is "times of a counter are ticks" "ticks.db: 2 samples over 1,407 ticks" \
 is "of which info says the range" \
 	"time 3 to 1,410, 1,407 ticks on clock counter, uptime or a cycle counter" \
 	"$("$B" info ticks.db | sed -n 's/^ *time  */time /p')"
+# what prints how long something took says that it does not know
+cat >turns.txt <<'TEXT'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 2/2   #P:1
+ prog-77    [000] d....          200: sched_switch: prev_comm=prog prev_pid=77 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+ <idle>-0   [000] d....         1200: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=prog next_pid=77 next_prio=120
+TEXT
+"$B" ingest -q --no-symbols -o turns.db turns.txt
+for what in sched 'path --waits' 'latency off-cpu' 'report --off-cpu'
+do
+	"$B" $what turns.db >out 2>err
+	is "times of a counter are no durations for $what" \
+		"note: turns.db: times are ticks of the clock 'counter, uptime or a cycle counter', not ns: '1 us' is 1,000 of them" "$(grep 'ticks' err)"
+	"$B" $what mark.db >out 2>err
+	is "those of other clocks are for $what" '' "$(grep 'ticks' err)"
+done
 
 # the kernel and a host have values in brackets: "(null)" of %s, "(none)"
 cat >brackets.txt <<'TEXT'
