@@ -459,8 +459,8 @@ void perf_tool_finish(struct perf *p)
 	 * may be abbreviated and combined, as in '-aG x'. Arguments of the
 	 * recorded program count as options of perf unless '--' precedes
 	 * them. */
-	static const char *const filters[] = { "--fi", "--ex", "--cg",
-					       "--for" };
+	static const char *const filters[] = { "--fi", "--ex", "--cg", "--for",
+					       "--tp-filter" }; /* simpleperf */
 	/* these options stop the rings while they are read */
 	static const char *const stops[] = { "--ov", "--sn", "--sw" };
 	struct source_info *info = &p->src.info;

@@ -339,6 +339,8 @@ WHERE t.events > 0 AND ((t.kind = 'record' AND t.name = 'switch')
 		OR t.name GLOB 'sched:sched_switch[:/]*')))
 AND (c.system_wide = 0 OR t.how = 'sample'
 	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- ')) GLOB '* --fi*'
+	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
+		GLOB '* --tp-filter*'
 	OR EXISTS (SELECT 1 FROM meta WHERE capture = c.id
 		AND key = 'pauses' AND value = 1))
 ORDER BY t.id
