@@ -591,6 +591,8 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 int path_no_waits(const struct path_run *r, struct err *err)
 {
 	bool some = r->ask->tid >= 0 || r->ask->pid >= 0 || r->ask->comm;
+	/* that a whole recording has none is no fault of the options */
+	enum err_code code = some || r->ask->timed ? ERR_USAGE : ERR_FORMAT;
 	bool recorder = false;
 	size_t threads = 0;
 	size_t stays = 0;
@@ -605,17 +607,17 @@ int path_no_waits(const struct path_run *r, struct err *err)
 	if (some && !threads)
 		return path_no_thread(r, err);
 	if (!stays)
-		return err_set(err, ERR_USAGE,
+		return err_set(err, code,
 			       "%s: no record shows %s on a CPU, so no wait "
 			       "has a begin or an end%s",
 			       r->path, some ? "that thread" : "a thread",
 			       recorder ? "; it is the recorder's, whose "
 					  "records may be missing"
 					: "");
-	return err_set(
-		err, ERR_USAGE, "%s: %s left a CPU and came back%s", r->path,
-		some ? "the thread was seen on a CPU, but never" : "no thread",
-		r->ask->timed ? " in this time" : " in this capture");
+	return err_set(err, code, "%s: %s left a CPU and came back%s", r->path,
+		       some ? "the thread was seen on a CPU, but never"
+			    : "no thread",
+		       r->ask->timed ? " in this time" : " in this capture");
 }
 
 int path_program_find(const struct path_run *r, struct path_program *out,

@@ -366,8 +366,13 @@ static int sched_find_window(struct sched *s, struct err *err)
 	lower_to(s->to, last);
 	if (s->from < s->to)
 		return 0;
-	return err_set(err, ERR_USAGE,
-		       "%s: no records of the scheduler in this time",
+	if (s->o->filter->time)
+		return err_set(err, ERR_USAGE,
+			       "%s: no records of the scheduler in this time",
+			       s->r.path);
+	return err_set(err, ERR_FORMAT,
+		       "%s: all records of the scheduler have one time, so "
+		       "that nothing took any",
 		       s->r.path);
 }
 

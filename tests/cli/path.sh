@@ -247,6 +247,17 @@ ok a_thread_of_the_recorder_is_named_so $?
 "$B" path --tid 999999 "$work/lock.db" 2>"$work/err"
 [ $? = 2 ] && grep -q 'no switch or wake-up of such a thread' "$work/err"
 ok a_thread_without_records_is_named_so $?
+printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:1\n' >"$work/one.txt"
+echo '    prog-77 [000] d.... 1.000100: sched_switch: prev_comm=prog prev_pid=77 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120' >>"$work/one.txt"
+for what in path 'path --worst 1' sched
+do
+	"$B" $what "$work/one.txt" 2>"$work/err" >&2
+	[ $? = 1 ] && ! grep -q "see 'backstitch" "$work/err"
+	ok "a_recording_with_one_switch_is_no_wrong_usage_of $what" $?
+	"$B" $what --time 0.5,0.6 "$work/one.txt" 2>"$work/err" >&2
+	[ $? = 2 ]
+	ok "but_a_time_without_any_is_of $what" $?
+done
 
 # unknown time fails, on request
 "$B" path --worst 3 --fail-unknown 0 "$work/ftext-verbose.db" >/dev/null
