@@ -673,6 +673,14 @@ static void keep_better(struct align_link *best, const struct align_link *l)
 		*best = *l;
 }
 
+/* Returns whether two captures are files of one recorder, each continued in
+ * another. */
+static bool are_pieces(const struct source_info *a, const struct source_info *b)
+{
+	return a->pieces && b->pieces &&
+	       known_and_equal(a->cmdline, b->cmdline);
+}
+
 /* Tries all methods by the clocks and events; *out: the best link. */
 static void align_by_times(const struct align_in *a, const struct align_in *b,
 			   const struct align_report *said, bool far,
@@ -687,12 +695,8 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
 		int64_t gap = recording_gap(a, b, &l.map);
 		/* consecutive captures have no events in common, but a process
-		 * that the kernel put at a random address proves one boot;
-		 * pieces are files of one recorder, each continued in
-		 * another */
-		l.proved = (gap > 0 || (a->info->pieces && b->info->pieces &&
-					known_and_equal(a->info->cmdline,
-							b->info->cmdline))) &&
+		 * that the kernel put at a random address proves one boot */
+		l.proved = (gap > 0 || are_pieces(a->info, b->info)) &&
 			   clock_fit_share_process(a->fingerprints,
 						   b->fingerprints);
 
@@ -752,10 +756,16 @@ static void align_pair(const struct align_in *a, const struct align_in *b,
 	l.why = other_machine(a->info, b->info, &l.away);
 	if (l.why == WHY_NOT_ASKED)
 		l.why = kernels_differ(a, b) ? WHY_BOOT : WHY_NO_TIME;
-	if (l.why == WHY_NO_TIME && a->fingerprints && a->fingerprints->last &&
-	    a->info->has_time && b->fingerprints && b->fingerprints->last &&
-	    b->info->has_time) {
-		align_by_times(a, b, said, far, &l);
+	if (l.why == WHY_NO_TIME && a->fingerprints && a->info->has_time &&
+	    b->fingerprints && b->info->has_time) {
+		if (a->fingerprints->last && b->fingerprints->last)
+			align_by_times(a, b, said, far, &l);
+		/* a piece may be without any record that has a time */
+		else if (are_pieces(a->info, b->info) &&
+			 is_same_clock(a->info, b->info) &&
+			 clock_fit_share_process(a->fingerprints,
+						 b->fingerprints))
+			align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
 		if (l.method)
 			l.proved |= is_same_machine(a->info, b->info);
 		if (l.proved &&

@@ -464,6 +464,43 @@ START_TEST(recordings_of_one_boot_may_have_a_gap_between_them)
 }
 END_TEST
 
+/* a piece during which nothing was sampled */
+START_TEST(a_piece_without_times_is_on_the_clock_of_the_others)
+{
+	static const struct {
+		uint64_t code;
+		const char *command;
+		bool fits;
+	} row[] = {
+		{ 0x5630ae9b8000, "perf record --switch-output", true },
+		{ 0x5631ae9b8000, "perf record --switch-output", false },
+		{ 0x5630ae9b8000, "perf record -a --switch-output", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct made a = align_make(
+			&(struct recipe){ .seed = 11, .code = 0x5630ae9b8000 });
+		struct made b = align_make(&(struct recipe){
+			.seed = 11, .from = SWITCHES, .code = row[i].code });
+		const int want = row[i].fits ? 0 : -1;
+		struct align_out out[2];
+		struct err err;
+
+		a.info.cmdline = "perf record --switch-output";
+		b.info.cmdline = row[i].command;
+		a.info.pieces = b.info.pieces = true;
+		ck_assert_int_eq(align2(&b, &a, out, &err), want);
+		ck_assert_int_eq(align2(&a, &b, out, &err), want);
+		if (row[i].fits)
+			ck_assert_int_eq(out[1].method, ALIGN_SAME);
+		b.info.pieces = false;
+		ck_assert_int_eq(align2(&a, &b, out, &err), -1);
+		ck_assert_ptr_nonnull(strstr(err.msg, "no times could be"));
+		align_end(&a, &b);
+	}
+}
+END_TEST
+
 START_TEST(other_hosts_kernels_and_boots_are_refused)
 {
 	struct made a = align_make(&(struct recipe){ .seed = 12 });
@@ -664,6 +701,7 @@ RUN("align", a_clock_has_one_id_whoever_names_it, two_maps_are_one,
     ids_of_another_namespace_are_other_threads,
     captures_that_do_not_overlap_are_refused,
     recordings_of_one_boot_may_have_a_gap_between_them,
+    a_piece_without_times_is_on_the_clock_of_the_others,
     other_hosts_kernels_and_boots_are_refused,
     a_clock_that_started_at_another_time_is_refused,
     names_that_differ_are_of_other_threads,
