@@ -31,7 +31,7 @@ COMMENT = {
 FUNCTIONS = set("""
     CodeKindToMarker IS_ERR_VALUE TRACE_DEFINE_ENUM __blk_mq_requeue_request __clone_internal
     __handle_irq_event_percpu __local_bh_enable_ip __mutex_lock_common __node_reclaim
-    __pwq_activate_work __queue_work __raise_softirq_irqoff __run_hrtimer __task_state_index
+    __pwq_activate_work print_handle_file __queue_work __raise_softirq_irqoff __run_hrtimer __task_state_index
     aligned_alloc archive_NAME asmcgocall attempt_merge blk_complete_request
     blk_fill_rwbs blk_insert_flush blk_log_action blk_mq_insert_requests blk_mq_start_request
     blk_rq_trace_sector blk_update_request block_wait bpf_image_ksym_add

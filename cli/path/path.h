@@ -7,6 +7,7 @@
 
 #include "analyze/path/path_run.h"
 
+struct asleep;
 struct json;
 struct path_code;
 struct term_lines;
@@ -91,6 +92,17 @@ int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 /* Writes one chain as members of a JSON object that the caller opened. */
 void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	       int64_t from, int64_t to);
+/* Writes which threads wait for one another, if some do, and how many of the
+ * selected process never ran. */
+void path_put_asleep(const struct path_run *r, const struct asleep *a,
+		     FILE *out);
+/* Writes the member "asleep", if a thread never ran. */
+void path_json_asleep(const struct path_run *r, const struct asleep *a,
+		      struct json *j);
+/* Prints which threads of the selected process never ran, in place of its
+ * waits. Returns 1; 0, and prints nothing, if no thread is known to be one. */
+int path_asleep(const struct path_run *r, const struct path_opts *o,
+		const struct asleep *a);
 /* Print the longest waits, or with path_shares() shares of time, by path of
  * edges or by whom waits are put down to. Both return 0, or -1 and *err. began:
  * the program with which the recording began; told: print its chain, too. */

@@ -2,6 +2,7 @@
 #include "analyze/causes/causes.h"
 #include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
+#include "analyze/path/asleep.h"
 #include "analyze/path/path_run.h"
 #include "cli/args/status.h"
 #include "cli/output/term.h"
@@ -223,8 +224,13 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 	own.pid = p->pid >= 0 ? p->pid : files_process(r->files);
 	r->ask = &own;
 	if (own.pid < 0 || !path_next_wait(r, &at, &first)) {
+		struct asleep a RELEASED_BY(asleep_release) = { .n = 0 };
+
+		rc = own.pid < 0 ? 0 : asleep_find(r, own.pid, &a, err);
+		if (!rc && path_asleep(r, o, &a))
+			return 0;
 		r->ask = all;
-		return path_waits(r, o, p, false, err);
+		return rc ?: path_waits(r, o, p, false, err);
 	}
 	if (!o->json && p->pid >= 0) {
 		rc = path_code_load(&code, r, p->from, p->to, err);

@@ -9,6 +9,7 @@
 #include "analyze/causes/limits.h"
 #include "analyze/latency/files.h"
 #include "analyze/causes/offcpu.h"
+#include "analyze/path/asleep.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
@@ -40,7 +41,8 @@ struct path_longest {
 	/* The program with which the recording began. Before its exec, its
 	 * first thread was the recorder's, whose waits do not count. */
 	const struct path_program *began;
-	bool told; /* the chain of `began` is printed, too */
+	const struct asleep *asleep; /* of the selected process */
+	bool told;		     /* the chain of `began` is printed, too */
 	/* the longest waits: `keep` are left whenever it is cut */
 	struct path_length *wait;
 	size_t n, cap, keep;
@@ -315,6 +317,7 @@ static void path_put_waits_json(struct path_longest *l)
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
 	path_json_idle(l, &j);
+	path_json_asleep(l->r, l->asleep, &j);
 	if (l->told) {
 		/* The chain of the program's first thread is not one of the
 		 * waits. */
@@ -355,6 +358,8 @@ static void path_put_waits(struct path_longest *l)
 
 	if (!r->ask->timed)
 		timeline_span(r->t, &from, &to);
+	if (l->asleep->n_ring)
+		path_put_asleep(r, l->asleep, out);
 	if (r->ask->pid >= 0 && !l->told)
 		path_put_process(l, out);
 	fprintf(out,
@@ -447,20 +452,25 @@ static void path_find_waits(struct path_longest *l, size_t most)
 int path_waits(struct path_run *r, const struct path_opts *o,
 	       const struct path_program *began, bool told, struct err *err)
 {
+	struct asleep a RELEASED_BY(asleep_release) = { .n = 0 };
 	struct path_longest l = {
-		.r = r, .o = o, .began = began, .told = told
+		.r = r, .o = o, .began = began, .told = told, .asleep = &a
 	};
 	int rc = 0;
 
 	path_find_waits(&l, o->worst ? o->worst : o->limit);
-	if (!l.n)
-		rc = path_no_waits(r, err);
-	else if (o->worst)
+	if (r->ask->pid >= 0 && !r->ask->timed)
+		rc = asleep_find(r, r->ask->pid, &a, err);
+	if (rc || !l.n) {
+		if (!rc && (o->worst || !path_asleep(r, o, &a)))
+			rc = path_no_waits(r, err);
+	} else if (o->worst) {
 		rc = path_put_worst(&l, err);
-	else if (o->json)
+	} else if (o->json) {
 		path_put_waits_json(&l);
-	else
+	} else {
 		path_put_waits(&l);
+	}
 	free_all(l.wait, l.sum);
 	return rc;
 }
@@ -479,6 +489,7 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 						      .calls = true };
 	const struct path_program none = { .pid = -1 };
 	struct path_longest l = { .r = &r, .o = &o, .began = &none };
+	struct asleep a RELEASED_BY(asleep_release) = { .n = 0 };
 	struct rows *rows;
 	size_t at = 0;
 	int rc = limits_open_rows(db, &ask, &at, &rows, err);
@@ -489,8 +500,13 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 	if (path_open(&r, db, path, err))
 		return err->code == ERR_FORMAT ? 0 : -1;
 	o.ask.pid = files_process(r.files);
-	if (o.ask.pid >= 0)
-		path_put_process(&l, out);
+	if (o.ask.pid < 0)
+		return 0;
+	if (asleep_find(&r, o.ask.pid, &a, err))
+		return -1;
+	if (a.n && (a.n_ring || a.n == a.all))
+		path_put_asleep(&r, &a, out);
+	path_put_process(&l, out);
 	return 0;
 }
 

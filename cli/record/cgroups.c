@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/futex.h>
 #include <mntent.h>
 #include <poll.h>
 #include <sched.h>
@@ -42,6 +43,7 @@ struct cgroups {
 	int64_t last;	  /* when the last reading began, in ns */
 	char machine[65]; /* of uname(2): selects the table of system calls */
 	int64_t calls;	  /* when calls may be read again, in ns */
+	long pid;	  /* process that the user asked for, or 0 */
 	struct cgroups_socket {
 		unsigned long inode;
 		char *name;
@@ -420,6 +422,130 @@ void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 	c->calls = now_ns() + used * CALLS_SHARE;
 }
 
+/* ---- threads that do not run */
+
+struct cgroups_thread {
+	long tid, own; /* own: its number in the innermost PID namespace */
+};
+
+/* Reads /proc/PID/task/TID/status into text. Returns how often the thread has
+ * left a CPU; -1: not known. */
+static int64_t cgroups_switches(int task, long tid, char text[TEXT])
+{
+	char name[48];
+	const char *n[2];
+
+	snprintf(name, sizeof(name), "%ld/status", tid);
+	cgroups_file(task, name, text);
+	n[0] = strstr(text, "\nvoluntary_ctxt_switches:");
+	n[1] = strstr(text, "\nnonvoluntary_ctxt_switches:");
+	return n[0] && n[1] ? strtoll(strchr(n[0], ':') + 1, NULL, 10) +
+				      strtoll(strchr(n[1], ':') + 1, NULL, 10)
+			    : -1;
+}
+
+/* Returns the thread for which one waits in futex(), and sets *by to how that
+ * is known; 0: not known. arg: of the call. The word of a lock has its owner
+ * where the kernel must know it (FUTEX_LOCK_PI) and, with the bit for waiters,
+ * in robust locks and musl's. In a mutex of glibc it is 2 while threads wait;
+ * the owner is the third of five numbers, how many use it the fourth, the kind
+ * the fifth. For pthread_join() it has the number of a thread until that ends.
+ */
+static long cgroups_owner(long pid, const uint64_t arg[3],
+			  const struct cgroups_thread *thread, size_t n,
+			  const char **by)
+{
+	uint32_t word[5] = { 0 }, owner;
+	struct iovec to = { word, sizeof(word) };
+	struct iovec from = { (void *)(uintptr_t)arg[0], sizeof(word) };
+	const uint64_t op = arg[1] & FUTEX_CMD_MASK;
+
+	/* fewer bytes are read at the end of a mapping */
+	if (process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) < 4)
+		return 0;
+	owner = word[0] & FUTEX_TID_MASK;
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
+		*by = "kernel";
+	else if (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET)
+		return 0;
+	else if (word[0] & FUTEX_WAITERS)
+		*by = "word";
+	else if (word[0] == 2 && arg[2] == 2 && word[3] && word[3] <= n &&
+		 word[4] < 512 && (*by = "mutex"))
+		owner = word[2];
+	else if (arg[2] == word[0] && !(arg[1] & FUTEX_PRIVATE_FLAG))
+		*by = "end";
+	else
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (owner && thread[i].own == owner)
+			return thread[i].tid;
+	return 0;
+}
+
+/* Writes a line for each thread of the process: how often it has left a CPU, in
+ * which call it is, and for which thread it waits. */
+static void cgroups_take_sleepers(struct cgroups *c)
+{
+	char name[48], text[TEXT];
+	struct cgroups_thread *thread = NULL;
+	size_t n = 0, cap = 0;
+	const struct dirent *e;
+
+	snprintf(name, sizeof(name), "/proc/%ld/task", c->pid);
+	DIR *d OWNED_DIR = c->pid ? opendir(name) : NULL;
+
+	while (d && (e = readdir(d))) {
+		long tid = strtol(e->d_name, NULL, 10);
+
+		if (tid <= 0)
+			continue;
+		cgroups_switches(dirfd(d), tid, text);
+		/* "NSpid:" and the numbers from the outermost namespace on,
+		 * since Linux 4.1 */
+		const char *own = strstr(text, "\nNSpid:");
+
+		own = own ? own + strcspn(own + 1, "\n") + 1 : NULL;
+		while (own && own[-1] >= '0' && own[-1] <= '9')
+			own--;
+		*mem_add(thread, n, cap) = (struct cgroups_thread){
+			tid, own ? strtol(own, NULL, 10) : tid
+		};
+	}
+	for (size_t i = 0; i < n; i++) {
+		const long tid = thread[i].tid;
+		int64_t began = now_ns(), number, switches;
+		uint64_t arg[3] = { 0 }, sp = 0;
+		char call[CALLS_NAME] = "-";
+		const char *by = "-";
+		long owner = 0;
+
+		snprintf(name, sizeof(name), "%ld/syscall", tid);
+		cgroups_file(dirfd(d), name, text);
+		/* a 32-bit program has other numbers, and its stack below */
+		if (sscanf(text,
+			   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+			   " %*x %*x %*x %" SCNx64,
+			   &number, &arg[0], &arg[1], &arg[2], &sp) == 5 &&
+		    number >= 0 && sp > UINT32_MAX)
+			calls_name(c->machine, number, call);
+		if (!strcmp(call, "futex"))
+			owner = cgroups_owner(c->pid, arg, thread, n, &by);
+		/* after the call, so that equal counts enclose it */
+		switches = cgroups_switches(dirfd(d), tid, text);
+		const char *at = strstr(text, "\nState:\t");
+
+		if (at && switches >= 0)
+			fprintf(cgroups_line(c, "sleep"),
+				"took_ns=%" PRId64
+				" pid=%ld tid=%ld state=%c switches=%" PRId64
+				" call=%s owner=%ld by=%s\n",
+				now_ns() - began + 1000, c->pid, tid, at[8],
+				switches, call, owner, owner ? by : "-");
+	}
+	free(thread);
+}
+
 /* Makes a reading. If nothing was skipped, a line "limits_read" ends it. */
 static void cgroups_read_all(struct cgroups *c)
 {
@@ -482,7 +608,9 @@ struct cgroups *cgroups_open(const char *name, long pid, struct err *err)
 	      new_file_stream(c->file));
 	if (pid)
 		fprintf(cgroups_line(c, "process"), "pid=%ld\n", pid);
+	c->pid = pid;
 	cgroups_read_all(c);
+	cgroups_take_sleepers(c);
 	return c;
 }
 
@@ -499,6 +627,7 @@ int cgroups_close(struct cgroups *c, struct err *err)
 	if (!c)
 		return 0;
 	if (c->file) {
+		cgroups_take_sleepers(c);
 		cgroups_read_all(c);
 		rc = new_file_finish(c->file, err);
 	}

@@ -28,6 +28,7 @@ refuses() {
 	shift
 	for o
 	do
+		# shellcheck disable=SC2086 # words
 		"$B" export --format "$form" $o -o "$work/unmade" "$db" >"$work/out" 2>"$work/err"
 		[ $? = 2 ] && grep -qF -- "${o%%=*} changes nothing with --format $form" "$work/err" &&
 			[ ! -e "$work/unmade" ] || bad=1

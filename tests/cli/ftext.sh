@@ -376,9 +376,11 @@ TEXT
 "$B" ingest -q --no-symbols -o turns.db turns.txt
 for what in sched 'path --waits' 'latency off-cpu' 'report --off-cpu'
 do
+	# shellcheck disable=SC2086 # words
 	"$B" $what turns.db >out 2>err
 	is "times of a counter are no durations for $what" \
 		"note: turns.db: times are ticks of the clock 'counter, uptime or a cycle counter', not ns: '1 us' is 1,000 of them" "$(grep 'ticks' err)"
+	# shellcheck disable=SC2086 # words
 	"$B" $what mark.db >out 2>err
 	is "those of other clocks are for $what" '' "$(grep 'ticks' err)"
 done

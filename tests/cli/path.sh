@@ -251,9 +251,11 @@ printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:1\n' >"$
 echo '    prog-77 [000] d.... 1.000100: sched_switch: prev_comm=prog prev_pid=77 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120' >>"$work/one.txt"
 for what in path 'path --worst 1' sched
 do
+	# shellcheck disable=SC2086 # words
 	"$B" $what "$work/one.txt" 2>"$work/err" >&2
 	[ $? = 1 ] && ! grep -q "see 'backstitch" "$work/err"
 	ok "a_recording_with_one_switch_is_no_wrong_usage_of $what" $?
+	# shellcheck disable=SC2086 # words
 	"$B" $what --time 0.5,0.6 "$work/one.txt" 2>"$work/err" >&2
 	[ $? = 2 ]
 	ok "but_a_time_without_any_is_of $what" $?

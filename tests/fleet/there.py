@@ -489,9 +489,13 @@ def test_two_pushers(s, db):
             continue
         create(s, "two")
         url = s.url(n % 2, "two")
-        both = [subprocess.Popen([BACKSTITCH, "push", "-q", s.url(i, "two"), db],
-                                 stderr=subprocess.DEVNULL) for i in range(2)]
-        ends.append([p.wait() for p in both])
+        # if they meet at the same step, each of them is refused
+        for _ in range(4):
+            both = [subprocess.Popen([BACKSTITCH, "push", "-q", s.url(i, "two"), db],
+                                     stderr=subprocess.DEVNULL) for i in range(2)]
+            ends.append([p.wait() for p in both])
+            if 0 in ends[-1]:
+                break
         got = [run("report", "--limit", "0", url), run("check", url)]
         push(url, "--server", s.url(1 - n % 2, "two"), db)
         after = [run("report", "--limit", "0", url), run("check", url)]

@@ -1,0 +1,160 @@
+/* asleep.c - which threads of a process never ran while it was recorded. */
+#include "analyze/path/asleep.h"
+
+#include "analyze/causes/causes.h"
+#include "analyze/causes/causes_types.h"
+#include "analyze/causes/limits.h"
+#include "analyze/path/path_run.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/base/search.h"
+
+/* A reading of a thread, which was made between two times. */
+struct asleep_reading {
+	int64_t tid, from, to, switches, owner;
+	uint32_t call; /* in words */
+	char state;
+	enum asleep_by by;
+};
+
+COMPARE_BY(asleep_compare_readings, struct asleep_reading, tid, to);
+
+/* Reads all readings of a process, sorted by thread and time, into *out, which
+ * the caller frees. Returns 0, or -1 and *err. */
+static int asleep_read(const struct path_run *r, int64_t pid, struct asleep *a,
+		       struct asleep_reading **out, size_t *n, struct err *err)
+{
+	static const char *const by[] = { [ASLEEP_KERNEL] = "kernel",
+					  [ASLEEP_END] = "end",
+					  [ASLEEP_WORD] = "word",
+					  [ASLEEP_MUTEX] = "mutex" };
+	enum {
+		TOOK,
+		PID,
+		TID,
+		STATE,
+		SWITCHES,
+		CALL,
+		OWNER,
+		BY,
+		SLEEP_FIELDS
+	};
+	static const char *const name[SLEEP_FIELDS] = { "took_ns",  "pid",
+							"tid",	    "state",
+							"switches", "call",
+							"owner",    "by" };
+	const struct limits_rows_ask ask = { .event = "limits_sleep",
+					     .name = name,
+					     .n = SLEEP_FIELDS };
+	size_t at[SLEEP_FIELDS] = { 0 }, cap = 0;
+	struct rows *rows;
+	int rc = limits_open_rows(r->db, &ask, at, &rows, err);
+
+	if (rc <= 0)
+		return rc;
+	while (!any_where(SLEEP_FIELDS, k, !at[k]) && rows_step(rows)) {
+		int64_t took = rows_int_or(rows, at[TOOK], -1);
+		int64_t to = rows_int(rows, LIMITS_ROWS_TIME_NS);
+		const char *how = rows_text(rows, at[BY]);
+		const char *state = rows_text(rows, at[STATE]);
+		const char *call = rows_text(rows, at[CALL]);
+		enum asleep_by known = ASLEEP_MUTEX;
+
+		if (took < 0 || took > to || rows_int(rows, at[PID]) != pid ||
+		    !limits_rows_is_of(rows, r->causes->kernel))
+			continue;
+		while (known && strcmp(by[known], how) != 0)
+			known--;
+		if (strcmp(call, "futex") != 0)
+			known = ASLEEP_NOT_KNOWN;
+		*mem_add(*out, *n, cap) = (struct asleep_reading){
+			.tid = rows_int(rows, at[TID]),
+			.from = to - took,
+			.to = to,
+			.switches = rows_int_or(rows, at[SWITCHES], -1),
+			.owner = known ? rows_int(rows, at[OWNER]) : 0,
+			.call = intern_add(&a->words, call),
+			.state = *state && !state[1] ? *state : 'R',
+			.by = known,
+		};
+	}
+	sort_items(*out, *n, asleep_compare_readings);
+	return rows_end(rows, err);
+}
+
+/* Returns the position of a thread in a->thread; a->n: it is not there. */
+static size_t asleep_thread(const struct asleep *a, int64_t tid)
+{
+	size_t i = search_where(a->n, k, a->thread[k].tid >= tid);
+
+	return i < a->n && a->thread[i].tid == tid ? i : a->n;
+}
+
+/* Finds the first threads that wait for one another, by following owners from
+ * each thread until one is reached a second time. */
+static void asleep_find_ring(struct asleep *a)
+{
+	size_t *walk = mem_new(a->n + 1, sizeof(*walk)); /* 0: not reached */
+	size_t at, cap = 0;
+
+	for (size_t i = 0; i < a->n && !a->n_ring; i++) {
+		for (at = i; at < a->n && !walk[at];
+		     at = asleep_thread(a, a->thread[at].owner))
+			walk[at] = i + 1;
+		if (at == a->n || walk[at] != i + 1)
+			continue;
+		for (size_t k = at; !a->n_ring || k != at;
+		     k = asleep_thread(a, a->thread[k].owner))
+			*mem_add(a->ring, a->n_ring, cap) = k;
+	}
+	free(walk);
+}
+
+int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
+		struct err *err)
+{
+	struct asleep_reading *all = NULL;
+	size_t n = 0, cap = 0;
+	int rc;
+
+	*out = (struct asleep){ .from = INT64_MIN, .to = INT64_MAX };
+	rc = asleep_read(r, pid, out, &all, &n, err);
+	for (size_t i = 0, next; !rc && i < n; i = next) {
+		const struct asleep_reading *last;
+
+		for (next = i + 1; next < n && all[next].tid == all[i].tid;)
+			next++;
+		last = &all[next - 1];
+		out->all++;
+		if (last == &all[i] || last->from <= all[i].to ||
+		    last->switches < 0 || last->switches != all[i].switches ||
+		    !strchr("SDTt", last->state) ||
+		    !strchr("SDTt", all[i].state))
+			continue;
+		*mem_add(out->thread, out->n, cap) = (struct asleep_thread){
+			.tid = last->tid,
+			.from = all[i].to,
+			.to = last->from,
+			.state = last->state,
+			.call = intern_get(&out->words, last->call),
+			.owner = last->owner,
+			.by = last->by,
+		};
+		raise_to(out->from, all[i].to);
+		lower_to(out->to, last->from);
+	}
+	free(all);
+	if (!rc)
+		asleep_find_ring(out);
+	return rc ? -1 : 0;
+}
+
+void asleep_release(struct asleep *a)
+{
+	free_all(a->thread, a->ring);
+	intern_release(&a->words);
+	*a = (struct asleep){ 0 };
+}
