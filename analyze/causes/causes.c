@@ -118,8 +118,7 @@ static void causes_take_loss(void *arg, const struct causes_span *span,
 	if (!capture->some && !capture->filtered && !sampled)
 		return;
 	causes_say_partial(c, capture, sampled);
-	for (; all.cpu < c->t->rules.cpus; all.cpu++)
-		timeline_lose(c->t, &all);
+	timeline_lose_each(c->t, &all);
 }
 
 /* ---- events */

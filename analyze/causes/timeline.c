@@ -46,6 +46,7 @@ struct ring {
 	bool left;	 /* the last record is TIMELINE_LEAVE */
 	bool exact;	 /* `since` is the time of a switch or an exec */
 	bool exec;	 /* `since` is the time of an exec */
+	bool seen;	 /* the CPU has a record or a loss */
 	bool began;	 /* a record was added after switches were turned on */
 	bool changed;	 /* no record was added since the capture changed */
 	int64_t start;	 /* start of this capture here; TIMELINE_START in the
@@ -82,7 +83,7 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 {
 	if (cpu < 0 || cpu >= TIMELINE_CPUS_MAX)
 		return NULL;
-	while (t->n_ring <= (size_t)cpu)
+	while (t->n_ring <= (size_t)cpu) {
 		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
 			.current = -1,
 			.coming = -1,
@@ -95,7 +96,29 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 			.until = { TIMELINE_START, TIMELINE_START,
 				   TIMELINE_START, TIMELINE_START },
 		};
+		for (size_t i = 0; i < t->n_each; i++) {
+			struct timeline_loss l = t->each[i];
+
+			l.cpu = (int32_t)t->n_ring - 1;
+			timeline_lose(t, &l);
+		}
+	}
 	return &t->ring[cpu];
+}
+
+/* Notes that a ring is of a CPU that was on. */
+static void timeline_see_ring(struct timeline *t, struct ring *r)
+{
+	t->n_seen += !r->seen;
+	r->seen = true;
+}
+
+/* Returns whether no CPU has the ring's number, or that CPU was off: as many
+ * others have records as were on. */
+static bool ring_is_absent(const struct timeline *t, const struct ring *r)
+{
+	return !r->seen && t->rules.cpus &&
+	       (t->rules.cpus < 0 || t->n_seen >= (size_t)t->rules.cpus);
 }
 
 /* Returns the number of a thread, and adds it if it is new; TIMELINE_NONE for
@@ -161,6 +184,15 @@ static bool is_time(int64_t time)
 	return time >= -TIME_MOST && time <= TIME_MOST;
 }
 
+void timeline_lose_each(struct timeline *t, const struct timeline_loss *l)
+{
+	*mem_add(t->each, t->n_each, t->cap_each) = *l;
+	for (size_t i = 0; i < t->n_ring; i++) {
+		t->each[t->n_each - 1].cpu = (int32_t)i;
+		timeline_lose(t, &t->each[t->n_each - 1]);
+	}
+}
+
 void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 {
 	struct ring *r = timeline_ring(t, l->cpu);
@@ -176,6 +208,7 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 	reported->of_task = false;
 	t->contradictions += l->silent;
 	if (r) {
+		timeline_see_ring(t, r);
 		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
 		return;
 	}
@@ -632,6 +665,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 		t->stray = true;
 		return;
 	}
+	timeline_see_ring(t, r);
 	if (rec->current >= 0 && !rec->interrupt)
 		timeline_voice(t, r, rec->current)->heard = true;
 	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
@@ -717,6 +751,8 @@ static void timeline_end_part(struct timeline *t, int64_t to)
 					  .last = r->last,
 					  .cpu = (int32_t)k };
 
+		if (ring_is_absent(t, r))
+			continue;
 		for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
 			part.since_on[i] = r->since_on[i];
 			raise_to(p->since_on[i], r->since_on[i]);
@@ -879,6 +915,8 @@ static void timeline_end_losses(struct timeline *t)
 			.n = -1,
 		};
 
+		if (ring_is_absent(t, r))
+			continue;
 		timeline_break(t, r, tail, -1);
 		timeline_skip_losses(t, r, TIMELINE_END);
 	}
@@ -893,7 +931,7 @@ static void timeline_end_losses(struct timeline *t)
 		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	}
 	if (!t->rules.cpus || t->stray ||
-	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
+	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_seen))
 		timeline_add_loss(t, TIMELINE_START, TIMELINE_END, -1);
 	timeline_end_silence(t);
 	/* Adds a loss of all CPUs for each time in which the recorder may have
@@ -1098,7 +1136,7 @@ void timeline_free(struct timeline *t)
 		return;
 	for (size_t i = 0; i < t->n_ring; i++)
 		free(t->ring[i].loss);
-	free_all(t->ring, t->reported, t->anywhere, t->loss);
+	free_all(t->ring, t->reported, t->anywhere, t->each, t->loss);
 	loss_ends_release(&t->ends);
 	loss_ends_release(&t->ends_on);
 	packed_times_release(&t->stay);

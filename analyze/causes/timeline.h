@@ -234,13 +234,16 @@ typedef int32_t timeline_process_fn(void *arg, int32_t tid);
  * lists, types and contradictions. */
 struct timeline {
 	struct timeline_rules rules;
-	struct ring *ring;
+	struct ring *ring; /* by CPU */
 	size_t n_ring, cap_ring;
+	size_t n_seen;			/* rings with a record or a loss */
 	struct timeline_loss *reported; /* losses as they were added */
 	size_t n_reported, cap_reported;
 	size_t *anywhere; /* indexes in `reported` of losses of an unknown
 			   * CPU */
 	size_t n_anywhere, cap_anywhere;
+	struct timeline_loss *each; /* losses of each CPU */
+	size_t n_each, cap_each;
 	struct timeline_loss *loss; /* losses as applied to the rings; sorted by
 				     * start once sealed */
 	size_t n_loss, cap_loss;
@@ -298,6 +301,8 @@ void timeline_free(struct timeline *t);
  * TIMELINE_START and TIMELINE_END mean unknown times, as does any time more
  * than 146 years before or after zero. */
 void timeline_lose(struct timeline *t, const struct timeline_loss *l);
+/* Adds a loss of each CPU, whatever their numbers are. */
+void timeline_lose_each(struct timeline *t, const struct timeline_loss *l);
 /* Adds a record. A record with an unknown time or CPU may belong anywhere: then
  * nothing is proved. */
 void timeline_add(struct timeline *t, const struct timeline_record *r);

@@ -1143,6 +1143,44 @@ START_TEST(two_wakings_need_a_run_in_between)
 }
 END_TEST
 
+/* A on CPU 0 sleeps until B on CPU 2 wakes it; no record is of CPU 1. lost: of
+ * each CPU. */
+static enum proof proof_beside(int32_t cpus, bool lost)
+{
+	struct made m = schedule_new((struct timeline_rules){ .cpus = cpus });
+	const struct timeline_loss all = { .from = TIMELINE_START,
+					   .to = TIMELINE_END,
+					   .n = -1 };
+
+	if (lost)
+		timeline_lose_each(m.t, &all);
+	switched(&m, 2, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	woke(&m, 2, 200, B, A);
+	switched(&m, 0, 300, 0, R, A);
+	seen(&m, 0, 1000, A);
+	seen(&m, 2, 1000, B);
+	timeline_seal(m.t);
+	m.p = proofs_new(m.t);
+	enum proof proof = piece_at(&m, A, 150).proof;
+
+	made_free(&m);
+	return proof;
+}
+
+/* Those that are on may have any numbers. */
+START_TEST(a_cpu_that_was_off_hides_nothing)
+{
+	ck_assert_int_eq(proof_beside(2, false), PROOF_PROVED);
+	ck_assert_int_eq(proof_beside(-1, false), PROOF_PROVED);
+	ck_assert_int_eq(proof_beside(3, false), PROOF_UNKNOWN);
+	ck_assert_int_eq(proof_beside(1, false), PROOF_UNKNOWN);
+	ck_assert_int_eq(proof_beside(2, true), PROOF_UNKNOWN);
+	ck_assert_int_eq(proof_beside(-1, true), PROOF_UNKNOWN);
+}
+END_TEST
+
 /* Its wake-ups are not recorded, so a run of a recorder takes two records. */
 START_TEST(a_recorder_runs_without_a_wake)
 {
@@ -2180,7 +2218,8 @@ RUN("causes", a_wakeup_kept_with_its_waking_is_told_as_it_was,
     another_thread_comes_than_the_one_that_was_to,
     a_loss_between_records_of_switches_is_told,
     two_wakings_need_a_run_in_between, a_recorder_runs_without_a_wake,
-    a_recorder_sleeps_without_a_wake, a_pending_signal_may_hide_behind_a_loss,
+    a_recorder_sleeps_without_a_wake, a_cpu_that_was_off_hides_nothing,
+    a_pending_signal_may_hide_behind_a_loss,
     wakeups_that_are_on_later_count_for_nothing,
     what_is_lost_before_the_sleep_counts_too,
     a_wakeup_in_an_interrupt_tells_no_waker,
