@@ -625,6 +625,7 @@ static void rings_describe(struct rings *r)
 	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
 	rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
 	rings_copy(r, "/proc/sys/kernel/osrelease", "osrelease");
+	rings_copy(r, "/sys/devices/system/cpu/online", "online");
 	/* since Linux 6.1; selects the names of system calls */
 	rings_copy(r, "/proc/sys/kernel/arch", "arch");
 	/* by it the vdso, which only this machine has, can be named */

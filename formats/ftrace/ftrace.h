@@ -331,6 +331,7 @@ struct ft {
 	/* Only for a folder. */
 	struct ft_raw *raw;
 	size_t n_raw;
+	int32_t n_online;     /* CPUs that were on; 0: not known */
 	struct ft_tgid *tgid; /* sorted by tid */
 	size_t n_tgid, cap_tgid;
 	/* The state of next(). */

@@ -423,6 +423,23 @@ static void ft_dir_take_softirqs(struct ft *ft, const struct bytes *b)
 		!strcmp(ft_dir_first_line(ft, b), NO_PACKETS_FILTER);
 }
 
+/* Takes a list of CPUs such as "0-3,8", of /sys/devices/system/cpu/online. */
+static void ft_dir_take_online(struct ft *ft, const struct bytes *b)
+{
+	struct scan s = scan_of(b->pos, bytes_left(b));
+	uint64_t n = 0, from, to;
+
+	do {
+		if (!scan_u64(&s, &from))
+			return;
+		to = from;
+		if ((scan_take(&s, "-") && !scan_u64(&s, &to)) || to < from ||
+		    to >= CPUS_MAX || (n += to - from + 1) > CPUS_MAX)
+			return;
+	} while (scan_take(&s, ","));
+	ft->n_online = (int32_t)n;
+}
+
 /* Reads a file that describes the machine or the pages, by its name. */
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
@@ -438,6 +455,7 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		{ "osrelease", NULL, ft_dir_take_release },
 		{ "hostname", NULL, ft_dir_take_host },
 		{ "arch", NULL, ft_dir_take_arch },
+		{ "online", NULL, ft_dir_take_online },
 		{ "events/irq/softirq_entry/filter", NULL,
 		  ft_dir_take_softirqs },
 	};
@@ -529,7 +547,9 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	for (size_t i = 0; i < w.n; i++)
 		ft_stream_file(ft, w.raw[i].instance, w.raw[i].cpu,
 			       &w.raw[i].in);
-	ft->src.info.cpus_online = ft_dir_count_cpus(&w);
+	/* the kernel has a folder for each CPU, though it may be off */
+	ft->src.info.cpus_online =
+		ft->n_online ? ft->n_online : ft_dir_count_cpus(&w);
 	if (!w.n)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no pages in this folder, needs "

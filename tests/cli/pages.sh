@@ -128,3 +128,22 @@ do
 	"$B" check one.db | grep -c 'to its end, with tracing_on'
 done >out
 is entries_of_a_ring_without_a_page_are_missing "5 1 5 1 0 0" "$(tr '\n' ' ' <out | sed 's/ $//')"
+
+# online OF LIST: the CPUs that were on; without a list of them, those with pages, if none is left out
+online() {
+	mkdir -p one
+	cp ring0 one/cpu0
+	cp ring1 "one/cpu$2"
+	cp print.format one/print.format
+	[ ! "$3" ] || echo "$3" >one/online
+	"$B" ingest -q -f -o one.db one 2>err
+	is "the list '$3' of CPUs $1" "$1" "$("$B" query --format csv one.db 'SELECT cpus FROM capture' | tail -n 1 | tr -d '\r"')"
+	rm -rf one one.db
+}
+online 2 2 0,2
+online 3 2 '0,2-3'
+online 1 1 0
+for list in '' x 1- 3-1 0-65536 0-65535,0-65535 0,99999999999999999999
+do
+	online 2 1 "$list"
+done
