@@ -353,6 +353,7 @@ static bool line_is_report_head(struct scan s)
 		return scan_u64(&s, &n) && scan_is(s, " is empty");
 	/* of the options --debug and --wakeup */
 	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:") ||
+	       scan_is(s, "RT task timings:") ||
 	       scan_starts(s, "Average wakeup latency: ") ||
 	       scan_starts(s, "Maximum Latency: ") ||
 	       scan_starts(s, "Minimum Latency: ");
@@ -586,11 +587,32 @@ static bool line_remote(struct scan s, struct line *out)
 	return true;
 }
 
+/* Removes " [25228:0x2c:48]" from the end of an entry: the time since the one
+ * before it, its offset in the page, and its size, of trace-cmd report
+ * --debug. */
+static void line_drop_place(struct scan *s)
+{
+	size_t at = s->n;
+	uint64_t n;
+
+	if (!at || s->p[at - 1] != ']')
+		return;
+	while (at && s->p[at - 1] != '[')
+		at--;
+	struct scan t = scan_tail(*s, at);
+
+	if (at > 1 && s->p[at - 2] == ' ' && scan_u64(&t, &n) &&
+	    scan_take(&t, ":0x") && scan_hex(&t, &n) && scan_take(&t, ":") &&
+	    scan_u64(&t, &n) && scan_is(t, "]"))
+		s->n = at - 2;
+}
+
 void line_parse(struct scan s, bool bare, struct line *out)
 {
 	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
+	line_drop_place(&s);
 	if (!s.n) {
 		out->kind = LINE_BLANK;
 		return;

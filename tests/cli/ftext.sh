@@ -55,6 +55,10 @@ done
 "$B" ingest -o lost.db "$cap/ftext-overrun-pipe.txt" 2>err
 is "marks of loss are losses" '0,1770;1,24062;' \
 	"$(ask lost.db "SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY id")"
+printf 'version = 7\ncpus=2\nCPU:1 [SUBBUFFER START] [1000001000:0x2000]\n            prog-12 [001]     1.000001: sys_exit_write:       0x1 [0:0x10:24]\n            prog-12 [001]     1.000002: kernel_stack:         <stack trace >\n=> f (ffffffff814b2cd4)\n=> g (ffffffff81000130) [25228:0x2c:48]\n\nRT task timings:\n\n' >debug.txt
+"$B" ingest -q -f --no-symbols -o debug.db debug.txt 2>err
+is "what trace-cmd report --debug and -w add is no damage" "0 0x1 ffffffff814b2cd4 f ffffffff81000130 g" \
+	"$? $("$B" script -F trace,ip,sym debug.db 2>err | tr -s '\t\n ' ' ' | sed 's/^ //;s/ $//')"
 for mark in '5 EVENTS DROPPED' 'SUBBUFFER START'
 do
 	printf 'cpus=2\n sys: CPU:1 [%s]\n            prog-12 [001]     1.000001: sys_exit_write:       0x1\n sys:             prog-12 [001]     1.000002: sys_exit_write:       0x2\n                 prog-12 [001]     1.000003: sys_exit_write:       0x3\n' "$mark" >buffers.txt

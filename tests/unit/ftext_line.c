@@ -302,6 +302,7 @@ START_TEST(lines_that_are_no_events)
 	ck_assert_int_eq(ftext_line_kind("version = 6"), LINE_HEAD);
 	ck_assert_int_eq(ftext_line_kind("CPU:1 [SUBBUFFER START] [5:0x1000]"),
 			 LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("RT task timings:"), LINE_HEAD);
 	ck_assert_int_eq(
 		ftext_line_kind("Average wakeup latency: 1653.133 usecs"),
 		LINE_HEAD);
