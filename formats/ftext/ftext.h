@@ -145,6 +145,7 @@ struct ftext {
 	bool bare;		     /* events have no task, CPU and time */
 	bool mmio;		     /* a text of mmiotrace */
 	bool raw_noted, short_noted; /* notes about report -R, -N were made */
+	bool bare_noted;	     /* a note about stacks without a CPU was */
 	bool untimed;		     /* function_graph without times */
 	int32_t *running; /* function_graph: running thread + 1, by CPU */
 	size_t n_running, cap_running;

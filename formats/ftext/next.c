@@ -181,6 +181,14 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 			    "most; report again without -N, or give the "
 			    "trace.dat");
 	}
+	if (stack && ft->bare && !ft->bare_noted) {
+		ft->bare_noted = true;
+		reader_note(&ft->src, "stack",
+			    "the lines have no task and CPU (option "
+			    "nocontext-info): a stack is taken for that of the "
+			    "event in front of it, and is that of another "
+			    "event where several CPUs recorded at once");
+	}
 	if (!ft->raw_noted && ftext_next_attach_cookie(ft, l, buffer))
 		return;
 	struct ftext_item *it =

@@ -55,6 +55,10 @@ done
 "$B" ingest -o lost.db "$cap/ftext-overrun-pipe.txt" 2>err
 is "marks of loss are losses" '0,1770;1,24062;' \
 	"$(ask lost.db "SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY id")"
+printf '# tracer: nop\n#\nsys_exit: NR 1 = 0\n<stack trace>\n => f\n => g\nsys_exit: NR 2 = 0\n' >bare.txt
+is "without CPUs a stack may be of another event, which is said" "1 0" \
+	"$("$B" info bare.txt 2>err | tr -s ' \n' ' ' | grep -c 'that of another event where several CPUs') $(sed 2,5d bare.txt |
+	"$B" info - 2>err | grep -c nocontext-info)"
 printf 'version = 7\ncpus=2\nCPU:1 [SUBBUFFER START] [1000001000:0x2000]\n            prog-12 [001]     1.000001: sys_exit_write:       0x1 [0:0x10:24]\n            prog-12 [001]     1.000002: kernel_stack:         <stack trace >\n=> f (ffffffff814b2cd4)\n=> g (ffffffff81000130) [25228:0x2c:48]\n\nRT task timings:\n\n' >debug.txt
 "$B" ingest -q -f --no-symbols -o debug.db debug.txt 2>err
 is "what trace-cmd report --debug and -w add is no damage" "0 0x1 ffffffff814b2cd4 f ffffffff81000130 g" \
