@@ -38,6 +38,7 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json,
 struct done {
 	int64_t unnamed, lines; /* code addresses without a symbol, and with a
 				 * source line */
+	int64_t doubted; /* with the symbol of a file that nothing proves */
 };
 
 static int symbolize_count_named(struct store *db, struct done *d,
@@ -48,6 +49,7 @@ static int symbolize_count_named(struct store *db, struct done *d,
 	if (rows_step(r)) {
 		d->unnamed = rows_int(r, NAMED_COUNTS_UNNAMED);
 		d->lines = rows_int(r, NAMED_COUNTS_WITH_LINE);
+		d->doubted = rows_int(r, NAMED_COUNTS_DOUBTED);
 	}
 	return rows_end(r, err);
 }
@@ -247,8 +249,14 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		    " addresses without a name got "
 		    "one, %" PRId64 " a source line; looked at %" PRIu64
 		    " image%s\n",
-		    path, found, was.unnamed, is.lines - was.lines, c.images,
+		    path, found, was.unnamed,
+		    is.lines > was.lines ? is.lines - was.lines : 0, c.images,
 		    c.images == 1 ? "" : "s");
+		if (is.doubted < was.doubted)
+			say("%" PRId64 " address%s had the name of a file that "
+			    "nothing proves; the file that ran names them now\n",
+			    was.doubted - is.doubted,
+			    was.doubted - is.doubted == 1 ? "" : "es");
 		if (was.unnamed && !found)
 			say("'backstitch info %s' says what is missing%s%s\n",
 			    word,

@@ -2,15 +2,21 @@
 -- commands use. store_sql("NAME") returns the text under "-- name: NAME".
 
 -- Frames without a name, image by image. ?1: also frames that have a name from
--- a file but no line, to resolve symbols again after adding debug files. Not
--- those of a kernel that its own capture named, as trace.dat does, and that no
--- build-id would find again: only ?2, a file of it that is given, has more.
+-- a file but no line, to resolve symbols again after adding debug files, and
+-- those that a file named which nothing proves (doubted), even if nothing else
+-- is missing (complete). Not those of a kernel that its own capture named, as
+-- trace.dat does, and that no build-id would find again: only ?2, a file of it
+-- that is given, has more.
 -- name: unnamed
-SELECT f.image, f.off, f.id
+SELECT f.image, f.off, f.id,
+	f.symbol IS NOT NULL AND i.status IS 'unverified' AS doubted,
+	f.symbol IS NOT NULL AND (f.line IS NOT NULL
+		OR f.id IN (SELECT frame FROM inline_frame)) AS complete
 FROM frame f CROSS JOIN image i ON i.id = f.image
 LEFT JOIN temp.heat h ON h.image = f.image
-WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
-	AND f.id NOT IN (SELECT frame FROM inline_frame)
+WHERE f.symbol IS NULL OR (?1 AND (i.status IS 'unverified'
+		OR (f.line IS NULL
+			AND f.id NOT IN (SELECT frame FROM inline_frame)))
 	AND EXISTS (SELECT 1 FROM word w WHERE w.kind = 'image'
 		AND w.id = i.kind
 		AND (w.name IN ('file', 'vdso', 'mapping')
@@ -170,7 +176,11 @@ GROUP BY f.image
 SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 		WHERE symbol IS NULL)) AS unnamed,
 	(SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
-		WHERE line IS NOT NULL)) AS with_line
+		WHERE line IS NOT NULL)) AS with_line,
+	(SELECT count(*) FROM (SELECT DISTINCT f.image, f.off FROM frame f
+		JOIN image i ON i.id = f.image
+		WHERE f.symbol IS NOT NULL AND i.status = 'unverified'))
+		AS doubted
 
 -- The captures, and how many stacks of all were not followed into files that were
 -- not there.
@@ -181,7 +191,7 @@ FROM capture ORDER BY id
 
 -- ?1: image.id
 -- name: known_symbols
-SELECT start, name, id FROM symbol WHERE image = ?1
+SELECT start, name, unverified, id FROM symbol WHERE image = ?1
 
 -- name: same_note
 SELECT 1 AS known FROM damage
@@ -216,6 +226,17 @@ WHERE id = ?1 AND ((symbol IS NULL OR ?6 IS NOT NULL)
 	OR (vaddr, file, line) IS NOT (coalesce(?4, vaddr), coalesce(?5, file),
 		coalesce(?6, line)))
 
+-- What a file that nothing proves said of a frame, all of it, gives way to what
+-- the file says that was mapped.
+-- name: rename_frame
+UPDATE frame SET symbol = ?2, symoff = ?3, vaddr = coalesce(?4, vaddr),
+	file = ?5, line = ?6
+WHERE id = ?1
+
+-- name: drop_inlined
+DELETE FROM inline_frame
+WHERE frame IN (SELECT id FROM frame WHERE image = ?1)
+
 -- name: old_segments
 SELECT off, vaddr, filesz, flags FROM internal_segment
 WHERE image = ?1 ORDER BY rowid
@@ -226,10 +247,12 @@ DELETE FROM internal_segment WHERE image = ?1
 -- name: jit_lines
 SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 
--- The file of an earlier naming is kept if there is none now.
+-- The file of an earlier naming is kept if there is none now, or if the one that
+-- is there has no names in place of those that nothing proves.
 -- name: image_status
 UPDATE image SET file = ?2, status = ?3, identity = ?4
 WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
+	AND (status IS NOT 'unverified' OR ?3 IN ('named', 'unverified'))
 	AND (file, status, identity) IS NOT (?2, ?3, ?4)
 
 -- ?1: raw_chain.id

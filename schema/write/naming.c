@@ -20,6 +20,7 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/image_status.h"
 #include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
@@ -28,6 +29,9 @@
 struct todo {
 	uint32_t frame;
 	uint32_t at; /* place in the image's code[] */
+	/* from an earlier naming: its name is of a file that nothing proves; it
+	 * has a line, or inlined functions, too */
+	bool doubted, complete;
 };
 
 /* An image; code and todo point into the arrays of struct unnamed. */
@@ -91,8 +95,10 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 		if (code->callees < sc->callees[frame])
 			code->callees = sc->callees[frame];
 	}
-	*mem_add(u->todo, u->n_todo, u->cap_todo) =
-		(struct todo){ (uint32_t)frame, (uint32_t)img->n_code - 1 };
+	*mem_add(u->todo, u->n_todo, u->cap_todo) = (struct todo){
+		.frame = (uint32_t)frame,
+		.at = (uint32_t)img->n_code - 1,
+	};
 	img->n_todo++;
 }
 
@@ -146,10 +152,16 @@ static int unnamed_read(struct maker *mk, unsigned int how, struct unnamed *u,
 	r = ROWS_BY(maker_read(mk, err), "unnamed", err, how & NAME_LINES,
 		    how & NAME_KERNEL);
 
-	while (rows_step(r))
+	while (rows_step(r)) {
 		unnamed_add_frame(u, &sc, (uint32_t)rows_int(r, UNNAMED_IMAGE),
 				  (uint64_t)rows_int(r, UNNAMED_OFF),
 				  (uint64_t)rows_int(r, UNNAMED_ID));
+
+		struct todo *t = &u->todo[u->n_todo - 1];
+
+		t->doubted = rows_int(r, UNNAMED_DOUBTED);
+		t->complete = rows_int(r, UNNAMED_COMPLETE);
+	}
 	rc = rows_end(r, err);
 out:
 	free_all(sc.callees, sc.frame);
@@ -285,11 +297,19 @@ struct answer {
 struct known_symbol { /* symbols of the current image */
 	uint64_t start;
 	const char *name;
+	bool unverified;
 	uint32_t id; /* of a database of sums: number in known[], from 1 on */
 };
 
+/* An inlined function, until the image is complete. */
+struct held_inline {
+	const struct answer *of;
+	const char *name, *file;
+	uint32_t depth, line;
+};
+
 struct naming {
-	sqlite3_stmt *update;
+	sqlite3_stmt *update, *replace;
 	bool walking;
 	struct unnamed todo;
 	size_t next;		 /* in todo.image[] */
@@ -301,6 +321,10 @@ struct naming {
 	struct table by_name;
 	struct code_place *shared; /* for store_shared_names() */
 	size_t n_shared, cap_shared;
+	struct held_inline *held; /* if frames have names already */
+	size_t n_held, cap_held;
+	bool again;	    /* they have */
+	bool proved;	    /* the current image's file is the mapped one */
 	struct symbol last; /* the last answer, not yet in answer[]; name
 			     * NULL: none */
 	struct segment *seg;
@@ -319,7 +343,8 @@ static struct naming *naming_of(struct maker *mk)
 static void naming_end_walk(struct naming *nm)
 {
 	sqlite3_finalize(nm->update);
-	nm->update = NULL;
+	sqlite3_finalize(nm->replace);
+	nm->update = nm->replace = NULL;
 	free_all(nm->todo.code, nm->todo.todo, nm->todo.image);
 	mapped_parts_release(&nm->todo.parts);
 	memset(&nm->todo, 0, sizeof(nm->todo));
@@ -334,11 +359,12 @@ void naming_free(struct naming *nm)
 	naming_end_walk(nm);
 	table_release(&nm->by_name);
 	arena_release(&nm->text);
-	free_all(nm->answer, nm->known, nm->shared, nm->seg, nm);
+	free_all(nm->answer, nm->known, nm->shared, nm->held, nm->seg, nm);
 }
 
 SAME_FUNCTION(naming_same_symbol, struct naming, known[id], struct symbol,
-	      x->start == y->start && !strcmp(x->name, y->name));
+	      x->start == y->start && x->unverified == y->unverified &&
+		      !strcmp(x->name, y->name));
 
 /* Stores the id of a symbol of the current image in *id, and writes the symbol
  * when it comes for the first time. */
@@ -352,7 +378,9 @@ static int naming_symbol_id(struct maker *mk, struct naming *nm,
 	if (at == TABLE_NONE) {
 		at = (uint32_t)nm->n_known;
 		mem_grow(nm->known, nm->cap_known, nm->n_known + 1);
-		struct known_symbol k = { s->start, NULL, at + 1 };
+		struct known_symbol k = { .start = s->start,
+					  .unverified = s->unverified,
+					  .id = at + 1 };
 
 		k.name = mk->db->sums ? sums_code_text(mk->db->sums, s->name)
 				      : arena_strdup(&nm->text, s->name);
@@ -387,6 +415,7 @@ static int naming_load_known(struct maker *mk, struct naming *nm,
 			.start = (uint64_t)rows_int(r, KNOWN_SYMBOLS_START),
 			.name = arena_strdup(&nm->text,
 					     rows_text(r, KNOWN_SYMBOLS_NAME)),
+			.unverified = rows_int(r, KNOWN_SYMBOLS_UNVERIFIED),
 			.id = (uint32_t)rows_int(r, KNOWN_SYMBOLS_ID),
 		};
 
@@ -415,24 +444,45 @@ static int naming_end_last(struct maker *mk, struct naming *nm, struct err *err)
 	return rc;
 }
 
+/* Returns whether a frame keeps what an earlier naming found. */
+static bool naming_keeps(const struct naming *nm, const struct todo *t)
+{
+	return t->complete && !(t->doubted && nm->proved);
+}
+
+/* Writes an inlined function of the frames with an answer. */
+static int naming_write_inline(struct maker *mk, struct naming *nm,
+			       const struct held_inline *in, struct err *err)
+{
+	for (size_t i = in->of->todo; i < nm->at.n_todo; i++) {
+		const struct todo *t = &nm->at.todo[i];
+
+		if (t->at != (uint32_t)(in->of - nm->answer))
+			break;
+		if (naming_keeps(nm, t))
+			continue;
+		if (PUT_ROW(mk, T_INLINE, err, VALUE_OF(t->frame),
+			    VALUE_OF(in->depth), value_text(in->name),
+			    value_text(in->file), VALUE_ID(in->line)))
+			return -1;
+		mk->w->renamed = true;
+		frame_names_inlined(mk, t->frame, in->depth, in->name);
+	}
+	return 0;
+}
+
+/* Takes the last answer as a function that was inlined. */
 static int naming_put_inline(struct maker *mk, struct naming *nm,
 			     const struct symbol *s, struct err *err)
 {
-	const struct answer *a = naming_answer_for(nm, s->off);
+	const struct held_inline in = { naming_answer_for(nm, s->off), s->name,
+					s->file, s->depth, s->line };
 
-	if (!a || mk->db->sums)
+	if (!in.of || mk->db->sums)
 		return 0;
-	for (size_t i = a->todo; i < nm->at.n_todo; i++) {
-		if (nm->at.todo[i].at != (uint32_t)(a - nm->answer))
-			break;
-		if (PUT_ROW(mk, T_INLINE, err, VALUE_OF(nm->at.todo[i].frame),
-			    VALUE_OF(s->depth), value_text(s->name),
-			    value_text(s->file), VALUE_ID(s->line)))
-			return -1;
-		mk->w->renamed = true;
-		frame_names_inlined(mk, nm->at.todo[i].frame, s->depth,
-				    s->name);
-	}
+	if (!nm->again)
+		return naming_write_inline(mk, nm, &in, err);
+	*mem_add(nm->held, nm->n_held, nm->cap_held) = in;
 	return 0;
 }
 
@@ -495,12 +545,14 @@ static bool naming_vaddr(const struct naming *nm, uint64_t off, int64_t *vaddr)
 }
 
 /* Updates the row of a frame. vaddr NULL: unknown. */
-static int naming_update(struct maker *mk, struct naming *nm, uint32_t frame,
-			 const struct answer *a, const int64_t *vaddr,
-			 struct err *err)
+static int naming_update(struct maker *mk, struct naming *nm,
+			 const struct todo *t, const struct answer *a,
+			 const int64_t *vaddr, struct err *err)
 {
-	if (PUT_VALUES(mk, nm->update, err, VALUE_OF(frame),
-		       VALUE_ID(a->symbol),
+	if (naming_keeps(nm, t))
+		return 0;
+	if (PUT_VALUES(mk, t->doubted && nm->proved ? nm->replace : nm->update,
+		       err, VALUE_OF(t->frame), VALUE_ID(a->symbol),
 		       value_known(a->symbol, (int64_t)a->symoff),
 		       value_known(vaddr, vaddr ? *vaddr : 0),
 		       value_text(a->file), VALUE_ID(a->line)))
@@ -550,11 +602,17 @@ static int naming_end_image(struct maker *mk, struct naming *nm,
 	if (naming_end_last(mk, nm, err) ||
 	    (!nm->todo.first && !maker_read(mk, err)))
 		return -1;
+	bool replaces = nm->proved &&
+			any_where(nm->at.n_todo, i, nm->at.todo[i].doubted);
+
+	if (replaces &&
+	    PUT_BY(mk, store_sql("drop_inlined"), err, VALUE_OF(nm->at.image)))
+		return -1;
 	for (size_t i = 0; i < nm->at.n_todo; i++) {
 		const struct todo *t = &nm->at.todo[i];
 		const struct answer *a = &nm->answer[t->at];
 
-		if (!a->symbol && !nm->n_seg)
+		if (!a->symbol && !nm->n_seg && !replaces)
 			continue;
 		int64_t at;
 		const int64_t *vaddr =
@@ -563,10 +621,10 @@ static int naming_end_image(struct maker *mk, struct naming *nm,
 		int rc = 0;
 
 		if (!mk->db->sums)
-			rc = nm->todo.first ? naming_replace(mk, t->frame, a,
-							     vaddr, err)
-					    : naming_update(mk, nm, t->frame, a,
-							    vaddr, err);
+			rc = nm->todo.first
+				     ? naming_replace(mk, t->frame, a, vaddr,
+						      err)
+				     : naming_update(mk, nm, t, a, vaddr, err);
 		else if (a->symbol)
 			sums_code_put(mk->db->sums, t->frame,
 				      nm->known[a->symbol - 1].name, a->symoff,
@@ -574,7 +632,12 @@ static int naming_end_image(struct maker *mk, struct naming *nm,
 		if (rc)
 			return -1;
 	}
+	for (size_t i = 0; i < nm->n_held; i++)
+		if (naming_write_inline(mk, nm, &nm->held[i], err))
+			return -1;
 	nm->at.image = 0;
+	nm->proved = false;
+	nm->n_held = 0;
 	nm->n_seg = 0;
 	nm->n_known = 0;
 	table_release(&nm->by_name);
@@ -623,7 +686,8 @@ int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 		if (unnamed_load(mk, how, &nm->todo, err))
 			return -1;
 		nm->update = maker_prepare(mk, store_sql("name_frame"), err);
-		if (!nm->update)
+		nm->replace = maker_prepare(mk, store_sql("rename_frame"), err);
+		if (!nm->update || !nm->replace)
 			return -1;
 		nm->walking = true;
 		mk->w->naming_ended = false;
@@ -647,7 +711,8 @@ int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 	memset(nm->answer, 0, at->n_code * sizeof(*nm->answer));
 	for (size_t i = at->n_todo; i-- > 0;)
 		nm->answer[at->todo[i].at].todo = (uint32_t)i;
-	if (how & NAME_LINES && !mk->is_new && naming_load_known(mk, nm, err))
+	nm->again = how & NAME_LINES && !mk->is_new;
+	if (nm->again && naming_load_known(mk, nm, err))
 		return -1;
 	*id = nm->at.image;
 	*code = nm->at.code;
@@ -774,6 +839,7 @@ int store_image(struct maker *mk, uint32_t image, const char *file,
 	if (n)
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;
+	nm->proved = image_status_of(status) == IMAGE_NAMED;
 	return naming_end_image(mk, nm, err);
 }
 

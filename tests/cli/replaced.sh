@@ -288,3 +288,35 @@ lost, but 100.00 % of the samples have names of files that nothing proves ' out
 record none.data "$dir/bare" 0 '' ''
 cp bare new && mv new bare
 is without_one_a_later_file_is_refused 'replaced 0' "$(status none.data)"
+
+# names of a file that nothing proves, until the one that ran is here; then until it is here
+# without names
+sed "s/_start/wrong/; s/\\.zero 4096/.rept 4096; nop; .endr/" p.s >w.s && "${CC:-gcc}" -g -c -o w.o w.s && ld --build-id=none -e wrong -o w w.o
+for kind in whole stripped
+do
+	ld --build-id=none -o "$kind" p.o
+	[ $kind = whole ] || strip "$kind"
+	mkdir -p "away$dir"
+	cp w "away$dir/$kind"
+	rm -f late.data
+	sleep 0.1
+	: >late.data
+	sleep 0.1
+	record late.data "$dir/$kind" 0 '' ''
+	"$B" ingest -q -f --symfs away -o x.db late.data 2>err
+	names="SELECT group_concat(DISTINCT y.name) || ' ' || count(f.line) || ' ' || i.status || ' ' || i.file
+		FROM frame f JOIN symbol y ON y.id = f.symbol JOIN image i ON i.id = f.image"
+	is "names_of_another_file_are_unproved_$kind" "wrong 2 unverified away$dir/$kind" "$(one x.db "$names" | tr -d '\r"')"
+	"$B" symbolize x.db 2>said
+	case $kind in
+	whole)
+		is they_give_way_to_those_of_the_file_that_ran "_start 0 named $dir/whole" \
+			"$(one x.db "$names" | tr -d '\r"')"
+		says and_that_is_told '2 addresses had the name of a file that nothing proves' said
+		;;
+	*)
+		is but_stay_unproved_if_it_has_none "wrong 2 unverified away$dir/stripped" \
+			"$(one x.db "$names" | tr -d '\r"')"
+		;;
+	esac
+done
