@@ -10,7 +10,6 @@
 #include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
-#include "stitch/text/human.h"
 
 /* Facts that decide on advice; counts, if a comment does not say else. */
 struct advice_facts {
@@ -720,35 +719,6 @@ static const struct narrowed narrowed[] = {
 	{ "ordering", "check_filter_ordering", CHECK_RING },
 };
 
-/* Refuses a --time in which nothing was recorded: no word is true of it.
- * Returns 0, or -1 and *err. */
-static int check_time_is_recorded(const struct check *c, struct err *err)
-{
-	struct rows *r = rows_of(c->db, "capture_range", err);
-	bool timed = rows_step(r) &&
-		     rows_value(r, CAPTURE_RANGE_FIRST_NS).kind == VALUE_INT;
-	int64_t first = timed ? rows_int(r, CAPTURE_RANGE_FIRST_NS) : 0;
-	int64_t last = timed ? rows_int(r, CAPTURE_RANGE_LAST_NS) : 0;
-	int64_t from;
-	int64_t to;
-
-	if (rows_end(r, err) ||
-	    filter_window(c->filter, c->db, &from, &to, err))
-		return -1;
-	if (!timed)
-		return err_set(err, ERR_USAGE,
-			       "--time '%s': the capture has no times; leave "
-			       "it out",
-			       c->filter->time);
-	if (from <= last && to > first)
-		return 0;
-	return err_set(err, ERR_USAGE,
-		       "--time '%s': nothing was recorded then; '--time %s' is "
-		       "all that was",
-		       c->filter->time,
-		       human_span((char[HUMAN_SPAN]){ 0 }, first, last));
-}
-
 /* Makes the prefix of all statements, a WITH clause whose views have the names
  * of tables and narrow them. Each view has the same condition, with the same
  * bound values: a table without a column that a filter is on has no condition,
@@ -773,7 +743,8 @@ int check_filters(struct check *c, struct err *err)
 			       "leave out the filters, and choose with --where",
 			       c->path);
 	if (filter_sql(c->filter, c->db, cond, &c->values, err) ||
-	    (c->filter->time && !c->banner && check_time_is_recorded(c, err)))
+	    (c->filter->time && !c->banner &&
+	     filter_check_recorded(c->filter, c->db, err)))
 		return -1;
 	out = mem_stream(&c->prefix, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(narrowed); i++) {

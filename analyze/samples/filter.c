@@ -9,6 +9,7 @@
 #include "schema/store.h"
 #include "stitch/base/text_out.h"
 #include "stitch/base/wide.h"
+#include "stitch/text/human.h"
 #include "stitch/text/parse_number.h"
 #include "stitch/text/safe_text.h"
 
@@ -597,4 +598,31 @@ int filter_window(const struct filter *filter, struct store *db, int64_t *from,
 	*from = s.from;
 	*to = s.to;
 	return 0;
+}
+
+int filter_check_recorded(const struct filter *filter, struct store *db,
+			  struct err *err)
+{
+	struct rows *r = rows_of(db, "capture_range", err);
+	bool timed = rows_step(r) &&
+		     rows_value(r, CAPTURE_RANGE_FIRST_NS).kind == VALUE_INT;
+	int64_t first = timed ? rows_int(r, CAPTURE_RANGE_FIRST_NS) : 0;
+	int64_t last = timed ? rows_int(r, CAPTURE_RANGE_LAST_NS) : 0;
+	int64_t from;
+	int64_t to;
+
+	if (rows_end(r, err) || filter_window(filter, db, &from, &to, err))
+		return -1;
+	if (!timed)
+		return err_set(err, ERR_USAGE,
+			       "--time '%s': the capture has no times; leave "
+			       "it out",
+			       filter->time);
+	if (from <= last && to > first)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "--time '%s': nothing was recorded then; '--time %s' is "
+		       "all that was",
+		       filter->time,
+		       human_span((char[HUMAN_SPAN]){ 0 }, first, last));
 }

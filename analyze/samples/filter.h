@@ -97,3 +97,7 @@ bool filter_takes_thread(const struct filter *filter, int64_t pid, int64_t tid,
  * or -1 and *err if any option is malformed, or its names are not in db. */
 int filter_window(const struct filter *filter, struct store *db, int64_t *from,
 		  int64_t *to, struct err *err);
+/* Refuses a --time in which nothing was recorded: no word is true of it.
+ * Returns 0, or -1 and *err. */
+int filter_check_recorded(const struct filter *filter, struct store *db,
+			  struct err *err);

@@ -716,6 +716,13 @@ static const char *page_data_trust(const struct page_data *d)
 	return d->event < 0 ? NULL : d->trust[d->event];
 }
 
+/* Returns whether 'flame' without options draws the same. */
+static bool page_data_is_plain(const struct page_opts *o)
+{
+	return !filter_narrows(o->filter) && !o->filter->state && !o->samples &&
+	       o->inlined;
+}
+
 struct page_data *page_data_new(struct store *db, const char *path,
 				const struct page_opts *o,
 				struct page_shown *shown, struct err *err)
@@ -737,8 +744,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->by_samples = o->samples;
 	d->wall = o->wall;
 	d->inlined_rows = o->inlined_rows;
-	d->plain = !filter_narrows(o->filter) && !o->filter->state &&
-		   !o->samples && o->inlined;
+	d->plain = page_data_is_plain(o);
 	d->served = served > 0;
 	if (served < 0 ||
 	    (!served && loss_marks_load(&d->tl, &d->timed, db, err)))
