@@ -98,8 +98,8 @@ ORDER BY id
 
 -- name: merge_frames
 SELECT f.id, f.image, off, flags, vaddr, symbol, symoff, f.file, line,
-	s.unverified IS NOT 1 AS proved
-FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
+	i.status IS NOT 'unverified' AS proved
+FROM frame f LEFT JOIN image i ON i.id = f.image ORDER BY f.id
 
 -- name: merge_stacks
 SELECT id, parent AS above, frame, depth, hash FROM stack ORDER BY id
