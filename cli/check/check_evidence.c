@@ -169,8 +169,15 @@ void check_say_verdict(const struct check *c, struct lines *l)
 		words_add_broken(l, b);
 		words_add_gaps(c, l);
 		if (b->few_whole) {
+			struct trust_counts t = trust_count(c->trust);
+
 			words_add_comma(l);
 			words_add_whole(c, "only ", l);
+			/* the share may be rounded to the one demanded */
+			if (t.whole)
+				lines_add(l, " (%s of %s)",
+					  HUMAN_GROUPED(t.whole),
+					  HUMAN_GROUPED(t.all));
 		}
 	} else if (c->damaged)
 		lines_add(l, "part of the input could not be read; nothing "
