@@ -247,12 +247,13 @@ DELETE FROM internal_segment WHERE image = ?1
 -- name: jit_lines
 SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 
--- The file of an earlier naming is kept if there is none now, or if the one that
--- is there has no names in place of those that nothing proves.
+-- The file of an earlier naming is kept if there is none now, or if it gave names
+-- and the one that is there has none.
 -- name: image_status
 UPDATE image SET file = ?2, status = ?3, identity = ?4
 WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
-	AND (status IS NOT 'unverified' OR ?3 IN ('named', 'unverified'))
+	AND (coalesce(status, '') NOT IN ('named', 'unverified')
+		OR ?3 IN ('named', 'unverified'))
 	AND (file, status, identity) IS NOT (?2, ?3, ?4)
 
 -- ?1: raw_chain.id
