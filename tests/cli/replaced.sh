@@ -320,3 +320,11 @@ do
 		;;
 	esac
 done
+
+# a stripped copy has no name in place of those that are there
+record c.data "$dir/prog" 0 '' "$id"
+"$B" ingest -q -f -o x.db c.data 2>err
+mkdir -p "bare.d$dir" && strip -o "bare.d$dir/prog" prog
+"$B" symbolize --no-cache --symfs bare.d x.db 2>err
+is the_file_that_gave_names_stays "named $dir/prog" \
+	"$(one x.db "SELECT status || ' ' || file FROM image WHERE path = '$dir/prog'" | tr -d '\r"')"

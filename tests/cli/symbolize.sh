@@ -77,10 +77,6 @@ is without_debug_information_there_is_a_name_only 'outer,, ' \
 is nothing_new_changes_nothing 'outer,, ' "$(sql x.db "$frame")"
 grep -q '0 a source line' err
 ok and_says_so $?
-mkdir -p "bare$dir" && strip -o "bare$dir/prog" prog
-"$B" symbolize --symfs bare x.db 2>err
-is nor_does_a_file_without_names "named,$dir/prog " "$(sql x.db \
-	"SELECT status, file FROM image WHERE path LIKE '%/prog'")"
 mkdir -p "d/.build-id/${id%"${id#??}"}"
 debug=d/.build-id/${id%"${id#??}"}/${id#??}.debug
 cp whole.debug "$debug"
