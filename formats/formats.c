@@ -78,7 +78,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 		src->info.clock = o->clock;
 		src->info.clock_id = clock_id_of(o->clock);
 	}
-	if (src && o && o->cpus && src->info.cpus_online < 0)
+	/* that of trace-cmd has those that were off, too */
+	if (src && o && o->cpus)
 		src->info.cpus_online = o->cpus;
 	return src;
 }

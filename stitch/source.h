@@ -220,8 +220,8 @@ struct source_opts {
 			      * belong to raw pages; NULL: none */
 	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
 			      * look next to it */
-	int32_t cpus;	/* number of the machine's CPUs, for a capture that does
-			 * not have it; 0: unknown */
+	int32_t cpus;	/* number of the machine's CPUs that were on, in place
+			 * of what the capture has; 0: not given */
 	bool no_fields; /* fields and payloads will not be read */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's

@@ -393,8 +393,8 @@ static const struct opt load_common_opts[] = {
 		"of raw ftrace pages: the folder with copies of tracefs' "
 		"events/*/*/format and header_page, when they are not next to"),
 	OPT_NUMBER(0, "cpus", "N", &asked.load.cpus,
-		   "of a text of ftrace without its first lines: how many CPUs "
-		   "the machine had"),
+		   "how many CPUs were on, for a text of ftrace without its "
+		   "first lines, or for trace-cmd, which counts all"),
 	OPT_STRING(0, "stats", "DIR", &asked.load.stats,
 		   "of a text of ftrace: the folder with copies of tracefs' "
 		   "per_cpu/cpu*/stats, when it is not per_cpu next to the "

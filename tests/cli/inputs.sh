@@ -265,6 +265,8 @@ rests() {
 }
 is "which --cpus takes away" "76.74 % 0 1" "$(proved --cpus 2) $(rests --cpus 2) $(rests)"
 is "or proves wrong: others hide everything" "0.00 %" "$(proved --cpus 4)"
+"$B" ingest -qf --no-symbols --cpus 3 -o "$work/off.db" "$root/tests/captures/ftrace-v7.dat"
+is "trace-cmd counts CPUs that were off" 3 "$("$B" query --format csv "$work/off.db" 'SELECT cpus FROM capture' | tail -n 1 | tr -d '\r')"
 "$B" path --cpus 8193 "$in/nohead.txt" >out 2>&1
 is "more than a kernel has are refused" "2 1" "$? $(grep -c 'at most 8192' out)"
 
