@@ -78,7 +78,7 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 		src->info.clock = o->clock;
 		src->info.clock_id = clock_id_of(o->clock);
 	}
-	/* that of trace-cmd has those that were off, too */
+	/* the number of trace-cmd has CPUs that were off, too */
 	if (src && o && o->cpus)
 		src->info.cpus_online = o->cpus;
 	return src;

@@ -917,6 +917,8 @@ static void timeline_end_losses(struct timeline *t)
 
 		if (ring_is_absent(t, r))
 			continue;
+		if (!r->seen && t->bare < 0)
+			t->bare = (int32_t)i;
 		timeline_break(t, r, tail, -1);
 		timeline_skip_losses(t, r, TIMELINE_END);
 	}
@@ -1121,6 +1123,7 @@ struct timeline *timeline_new(const struct timeline_rules *r)
 	t->first = TIMELINE_END;
 	t->last = TIMELINE_START;
 	t->part_from = t->undead = TIMELINE_START;
+	t->bare = -1;
 	return t;
 }
 

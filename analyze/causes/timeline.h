@@ -293,6 +293,8 @@ struct timeline {
 	int64_t undead;
 	const struct limits *limits; /* borrowed; NULL: none were read */
 	bool stray;		     /* a record has no valid CPU or time */
+	int32_t bare; /* a CPU without any record, though it may have been on;
+		       * -1: none */
 };
 
 struct timeline *timeline_new(const struct timeline_rules *r);

@@ -133,7 +133,13 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fprintf(out, "%s%s", parts++ ? ", " : "", partial);
 	else if (c.between)
 		fprintf(out, "%sthe end of a capture", parts++ ? ", " : "");
-	if (c.open && !partial)
+	if (c.open && !partial && r->t->bare >= 0)
+		fprintf(out, "%sno record of CPU %d%s", parts++ ? ", " : "",
+			(int)r->t->bare,
+			r->causes->kernel->capture->whole
+				? ""
+				: " ('ingest --cpus N' if only N were on)");
+	else if (c.open && !partial)
 		fprintf(out, "%sa CPU without records at one end",
 			parts++ ? ", " : "");
 	if (c.tasks)

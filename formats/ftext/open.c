@@ -30,6 +30,8 @@ void ftext_header(struct ftext *ft, struct scan s)
 	if (scan_take(&s, "cpus=") && scan_i32(&s, &of_report) && !s.n &&
 	    of_report > ft->src.info.cpus_online)
 		ft->src.info.cpus_online = of_report;
+	if (ft->opts.cpus) /* --cpus */
+		ft->src.info.cpus_online = ft->opts.cpus;
 	if (!scan_take(&s, "# entries-in-buffer/entries-written: ") ||
 	    !scan_u64(&s, &in_buffer) || !scan_take(&s, "/") ||
 	    !scan_u64(&s, &written))

@@ -266,6 +266,16 @@ rests() {
 is "which --cpus takes away" "76.74 % 0 1" "$(proved --cpus 2) $(rests --cpus 2) $(rests)"
 is "or proves wrong: others hide everything" "0.00 %" "$(proved --cpus 4)"
 "$B" ingest -qf --no-symbols --cpus 3 -o "$work/off.db" "$root/tests/captures/ftrace-v7.dat"
+sed "s/#P:[0-9]*/#P:3/" "$root/tests/captures/ftext-overrun-pipe.txt" >"$work/head.txt"
+grep -q "#P:3" "$work/head.txt" || sed -i "1i # entries-in-buffer/entries-written: 9/9   #P:3" "$work/head.txt"
+for cpus in "" "--cpus 2"
+do
+	# shellcheck disable=SC2086 # an option and its value
+	"$B" ingest -qf --no-symbols $cpus -o "$work/head.db" "$work/head.txt"
+	"$B" path --limit 1 "$work/head.db" >"$work/said" 2>&1
+	is "a CPU without records may have been off: $cpus" "$((${#cpus} == 0))" \
+		"$(tr '\n' ' ' <"$work/said" | grep -c "no record of CPU 2 ('ingest --cpus N' if only N were on)")"
+done
 is "trace-cmd counts CPUs that were off" 3 "$("$B" query --format csv "$work/off.db" 'SELECT cpus FROM capture' | tail -n 1 | tr -d '\r')"
 "$B" path --cpus 8193 "$in/nohead.txt" >out 2>&1
 is "more than a kernel has are refused" "2 1" "$? $(grep -c 'at most 8192' out)"
