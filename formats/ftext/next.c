@@ -142,8 +142,8 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_part_add(ft, it, s, off, frame, part);
 }
 
-/* Notes the buffer in front of a mark. trace-cmd prints it once for the mark
- * and the event behind it (print_handle_file() of tracecmd/trace-read.c). */
+/* Notes the buffer in front of a mark. trace-cmd 3.1 prints it once for the
+ * mark and the event behind it. */
 static void ftext_next_note_buffer(struct ftext *ft, const struct line *l)
 {
 	if (!l->buffer.n)
