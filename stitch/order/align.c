@@ -615,11 +615,12 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 	fingerprints_agree(&a->fingerprints->list[FINGERPRINT_SWITCH],
 			   &b->fingerprints->list[FINGERPRINT_SWITCH], &l->map,
 			   within, &ag);
-	/* If two tracers saw all switches, nearly all switches must be in both.
-	 */
+	/* If two tracers saw all switches, nearly all switches must be in both,
+	 * unless they recorded different CPUs (perf record -C). */
 	uint64_t less = ag.a < ag.b ? ag.a : ag.b;
 	if (fingerprints_see_all_switches(a->fingerprints) &&
 	    fingerprints_see_all_switches(b->fingerprints) &&
+	    fingerprints_share_cpus(a->fingerprints, b->fingerprints) &&
 	    less >= 2 * CLOCK_FIT_MIN && ag.both * 10 < less) {
 		align_refute(l, WHY_MISSING, 0);
 		return;

@@ -25,12 +25,19 @@ static void oncpu_add_edge(struct oncpu_match *r, const struct oncpu_edge *e)
 	*mem_add(r->edge, r->n_edge, r->cap_edge) = *e;
 }
 
+static uint64_t oncpu_bit(int32_t cpu)
+{
+	return (uint64_t)1 << (cpu % 64);
+}
+
 void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
 			    int32_t next, uint64_t t)
 {
 	const struct oncpu_edge out = { t, prev, cpu, false };
 	const struct oncpu_edge in = { t, next, cpu, true };
 
+	if (cpu >= 0)
+		r->cpus |= oncpu_bit(cpu);
 	if (r->n_edge + 2 > EDGES_MAX)
 		return;
 	if (!r->last)
@@ -112,7 +119,8 @@ void oncpu_match_compare(const struct oncpu_match *a,
 		uint64_t t = clock_map_time(map, a->hit[i].time);
 		uint64_t *n = NULL;
 
-		if (t >= b->first && t <= b->last)
+		if (t >= b->first && t <= b->last &&
+		    (a->hit[i].cpu < 0 || oncpu_bit(a->hit[i].cpu) & b->cpus))
 			n = oncpu_count_for(b, &a->hit[i], t, within, out);
 		if (n)
 			++*n;
@@ -391,4 +399,10 @@ void fingerprints_end(struct fingerprints *p)
 bool fingerprints_see_all_switches(const struct fingerprints *p)
 {
 	return p->switches >= 20 && p->joined * 10 >= p->switches * 9;
+}
+
+bool fingerprints_share_cpus(const struct fingerprints *a,
+			     const struct fingerprints *b)
+{
+	return a->oncpu.cpus & b->oncpu.cpus;
 }

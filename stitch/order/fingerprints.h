@@ -45,6 +45,8 @@ struct oncpu_match {
 	size_t n_hit, cap_hit;
 	uint64_t seen, every; /* samples seen; one in `every` is kept */
 	uint64_t first, last; /* times of the switches that are kept */
+	uint64_t cpus;	      /* bit n: a CPU whose number modulo 64 is n had a
+			       * switch */
 };
 
 struct oncpu_result {
@@ -109,8 +111,12 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec);
 void fingerprints_end(struct fingerprints *p);
 /* The order of two struct fingerprint_name: by tid, then hash. */
 int fingerprint_names_compare(const void *a, const void *b);
-/* Returns true if the switches seem to be those of all threads. */
+/* Returns true if the switches seem to be those of all threads, on the CPUs
+ * that have any. */
 bool fingerprints_see_all_switches(const struct fingerprints *p);
+/* Returns whether both may have switches of the same CPU. */
+bool fingerprints_share_cpus(const struct fingerprints *a,
+			     const struct fingerprints *b);
 
 void oncpu_match_release(struct oncpu_match *r);
 void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
@@ -119,7 +125,8 @@ void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
 			 uint64_t t);
 void oncpu_match_end(struct oncpu_match *r);
 /* Compares the samples of a, whose times map converts to b's clock, with the
- * switches of b. Samples closer than `within` to a switch do not count. */
+ * switches of b. Samples closer than `within` to a switch do not count, nor do
+ * those of a CPU of which b has no switches. */
 void oncpu_match_compare(const struct oncpu_match *a,
 			 const struct oncpu_match *b,
 			 const struct clock_map *map, uint64_t within,

@@ -26,6 +26,7 @@ struct recipe {
 	uint64_t without;  /* each so many-th is lost; 0: none */
 	const char *comm;  /* of all threads */
 	int32_t only;	   /* of this thread alone; 0: all */
+	int32_t cpu;	   /* of this CPU + 1 alone; 0: all */
 	uint64_t code;	   /* address of a mapping; 0: none */
 	uint64_t hit;	   /* address of a sample; 0: none */
 };
@@ -119,6 +120,7 @@ static struct made align_make(const struct recipe *r)
 			rec.time += rnd(&noise) % r->jitter;
 		if (i < r->from || (r->to && i >= r->to) ||
 		    (r->without && i % r->without == 0) ||
+		    (r->cpu && cpu != r->cpu - 1) ||
 		    (r->only && rec.sample.sched.tid != r->only &&
 		     next != r->only))
 			continue;
@@ -464,6 +466,25 @@ START_TEST(recordings_of_one_boot_may_have_a_gap_between_them)
 }
 END_TEST
 
+/* perf record -C 0 and -C 1 */
+START_TEST(recorders_of_different_CPUs_have_no_switch_in_common)
+{
+	struct made a = align_make(&(struct recipe){ .seed = 11, .cpu = 1 });
+	struct made b = align_make(&(struct recipe){ .seed = 11, .cpu = 2 });
+	struct made c = align_make(&(struct recipe){ .seed = 99, .cpu = 1 });
+	struct align_out out[2];
+	struct err err;
+
+	ck_assert_int_eq(align2(&a, &b, out, &err), 0);
+	ck_assert_int_eq(out[1].method, ALIGN_SAME);
+	/* of one CPU they would have the same ones */
+	ck_assert_int_eq(align2(&a, &c, out, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "thread switches of one"));
+	align_end(&a, &b);
+	fingerprints_free(c.fingerprints);
+}
+END_TEST
+
 /* a piece during which nothing was sampled */
 START_TEST(a_piece_without_times_is_on_the_clock_of_the_others)
 {
@@ -701,6 +722,7 @@ RUN("align", a_clock_has_one_id_whoever_names_it, two_maps_are_one,
     ids_of_another_namespace_are_other_threads,
     captures_that_do_not_overlap_are_refused,
     recordings_of_one_boot_may_have_a_gap_between_them,
+    recorders_of_different_CPUs_have_no_switch_in_common,
     a_piece_without_times_is_on_the_clock_of_the_others,
     other_hosts_kernels_and_boots_are_refused,
     a_clock_that_started_at_another_time_is_refused,

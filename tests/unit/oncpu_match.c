@@ -50,6 +50,22 @@ START_TEST(samples_in_their_turns_agree)
 }
 END_TEST
 
+START_TEST(samples_of_a_CPU_without_switches_say_nothing)
+{
+	struct oncpu_match a = { 0 }, b = { 0 };
+	struct oncpu_result said;
+
+	for (int i = 0; i < TURNS; i++)
+		oncpu_match_add_hit(&a, 5, i % 2 ? 100 : 900,
+				    (uint64_t)(i + 1) * TURN + TURN / 2);
+	take_turns(&b);
+	oncpu_match_compare(&a, &b, &same, 100, &said);
+	ck_assert_uint_eq(said.yes + said.no + said.unknown, 0);
+	oncpu_match_release(&a);
+	oncpu_match_release(&b);
+}
+END_TEST
+
 START_TEST(samples_of_others_do_not)
 {
 	struct oncpu_match a = { 0 }, b = { 0 };
@@ -170,7 +186,8 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-RUN("oncpu_match", samples_in_their_turns_agree, samples_of_others_do_not,
+RUN("oncpu_match", samples_in_their_turns_agree,
+    samples_of_a_CPU_without_switches_say_nothing, samples_of_others_do_not,
     the_right_thread_on_another_cpu_is_wrong,
     a_clock_that_is_a_turn_away_is_found, what_is_near_a_switch_says_nothing,
     switches_of_one_kind_say_nothing, unknown_threads_and_times_outside,
