@@ -674,14 +674,6 @@ static void keep_better(struct align_link *best, const struct align_link *l)
 		*best = *l;
 }
 
-/* Returns whether two captures are files of one recorder, each continued in
- * another. */
-static bool are_pieces(const struct source_info *a, const struct source_info *b)
-{
-	return a->pieces && b->pieces &&
-	       known_and_equal(a->cmdline, b->cmdline);
-}
-
 /* Tries all methods by the clocks and events; *out: the best link. */
 static void align_by_times(const struct align_in *a, const struct align_in *b,
 			   const struct align_report *said, bool far,
@@ -696,8 +688,12 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
 		int64_t gap = recording_gap(a, b, &l.map);
 		/* consecutive captures have no events in common, but a process
-		 * that the kernel put at a random address proves one boot */
-		l.proved = (gap > 0 || are_pieces(a->info, b->info)) &&
+		 * that the kernel put at a random address proves one boot;
+		 * pieces are files of one recorder, each continued in
+		 * another */
+		l.proved = (gap > 0 || (a->info->pieces && b->info->pieces &&
+					known_and_equal(a->info->cmdline,
+							b->info->cmdline))) &&
 			   clock_fit_share_process(a->fingerprints,
 						   b->fingerprints);
 
@@ -761,9 +757,8 @@ static void align_pair(const struct align_in *a, const struct align_in *b,
 	    b->fingerprints && b->info->has_time) {
 		if (a->fingerprints->last && b->fingerprints->last)
 			align_by_times(a, b, said, far, &l);
-		/* a piece may be without any record that has a time */
-		else if (are_pieces(a->info, b->info) &&
-			 is_same_clock(a->info, b->info) &&
+		/* nothing was sampled during one of them: one boot is enough */
+		else if (is_same_clock(a->info, b->info) &&
 			 clock_fit_share_process(a->fingerprints,
 						 b->fingerprints))
 			align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
