@@ -237,6 +237,9 @@ WHERE id = ?1
 DELETE FROM inline_frame
 WHERE frame IN (SELECT id FROM frame WHERE image = ?1)
 
+-- name: drop_sections
+DELETE FROM internal_image_section WHERE image = ?1
+
 -- name: old_segments
 SELECT off, vaddr, filesz, flags FROM internal_segment
 WHERE image = ?1 ORDER BY rowid

@@ -605,8 +605,10 @@ static int naming_end_image(struct maker *mk, struct naming *nm,
 	bool replaces = nm->proved &&
 			any_where(nm->at.n_todo, i, nm->at.todo[i].doubted);
 
-	if (replaces &&
-	    PUT_BY(mk, store_sql("drop_inlined"), err, VALUE_OF(nm->at.image)))
+	if (replaces && (PUT_BY(mk, store_sql("drop_inlined"), err,
+				VALUE_OF(nm->at.image)) ||
+			 PUT_BY(mk, store_sql("drop_sections"), err,
+				VALUE_OF(nm->at.image))))
 		return -1;
 	for (size_t i = 0; i < nm->at.n_todo; i++) {
 		const struct todo *t = &nm->at.todo[i];

@@ -313,6 +313,9 @@ do
 		is they_give_way_to_those_of_the_file_that_ran "_start 0 named $dir/whole" \
 			"$(one x.db "$names" | tr -d '\r"')"
 		says and_that_is_told '2 addresses had the name of a file that nothing proves' said
+		cp bare "away$dir/whole"
+		"$B" symbolize x.db 2>said
+		is what_becomes_of_the_other_file_is_not_told '' "$(grep not.what said)"
 		;;
 	*)
 		is but_stay_unproved_if_it_has_none "wrong 2 unverified away$dir/stripped" \
