@@ -29,6 +29,16 @@ static int write_folded(FILE *out, const struct export_request *x,
 	}
 	struct flame_tree *t = flame_tree_new(s->labels);
 	int event = say_choice(s, "exporting");
+	uint64_t weight = 0, samples = 0;
+
+	/* without samples the file is empty; with them it must not be */
+	if (stacks_whole(s, event, x->path, "use --by samples", &weight,
+			 &samples, err) &&
+	    samples) {
+		flame_tree_free(t);
+		stacks_free(s);
+		return -1;
+	}
 	stacks_each (g, s, event) {
 		l.n = 0;
 		label_list_add(&l,

@@ -45,3 +45,17 @@ ok "options that would change nothing are refused" $bad
 "$B" export "$db" 2>"$work/err"
 [ $? = 2 ] && grep -q "help exports" "$work/err"
 ok "without a form the message says where they are" $?
+
+cat >"$work/zero.txt" <<END
+event cpu-clock period=0
+comm pid=1 name=app
+sample pid=1 tid=1 cpu=0 time=1000 period=0 ip=0x400010
+END
+"$MKCAP" "$work/zero.txt" "$work/zero.data"
+"$B" export --format folded "$work/zero.data" >"$work/out" 2>"$work/err"
+[ $? = 1 ] && grep -q 'all samples have weight 0; use --by samples' "$work/err" &&
+	[ "$("$B" export --by samples --format folded "$work/zero.data" | sed 's/.* //')" = 1 ]
+ok "stacks without a weight are not left out without a word" $?
+"$B" export --format folded --time 1,2 "$db" >"$work/out" 2>"$work/err"
+[ $? = 0 ] && [ ! -s "$work/out" ]
+ok "no samples are no lines" $?
