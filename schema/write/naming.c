@@ -323,8 +323,9 @@ struct naming {
 	size_t n_shared, cap_shared;
 	struct held_inline *held; /* if frames have names already */
 	size_t n_held, cap_held;
-	bool again;	    /* they have */
-	bool proved;	    /* the current image's file is the mapped one */
+	bool again;	 /* they have */
+	bool proved;	 /* the current image's file is the mapped one */
+	uint32_t unused; /* the last image whose file gave no name; 0: none */
 	struct symbol last; /* the last answer, not yet in answer[]; name
 			     * NULL: none */
 	struct segment *seg;
@@ -809,11 +810,40 @@ static int naming_has_segments(struct maker *mk, uint32_t image,
 	return rows_end(r, err) ? -1 : same && i == n;
 }
 
+/* Returns whether an answer for the current image becomes the name of a frame;
+ * true if no frame has a name of an earlier file. */
+static bool naming_takes(const struct naming *nm)
+{
+	bool earlier = false;
+
+	for (size_t i = 0; i < nm->at.n_todo; i++) {
+		const struct todo *t = &nm->at.todo[i];
+		const struct answer *a = &nm->answer[t->at];
+
+		earlier |= t->doubted;
+		if (!naming_keeps(nm, t) && a->symbol &&
+		    (!t->doubted || nm->proved || a->line))
+			return true;
+	}
+	return !earlier;
+}
+
 int store_image(struct maker *mk, uint32_t image, const char *file,
 		const char *status, const char *identity,
 		const struct segment *seg, size_t n, struct err *err)
 {
 	struct naming *nm = naming_of(mk);
+
+	bool current = image == nm->at.image;
+
+	nm->unused = 0;
+	nm->proved = current && image_status_of(status) == IMAGE_NAMED;
+	if (current && naming_end_last(mk, nm, err))
+		return -1;
+	if (current && nm->again && !naming_takes(nm)) {
+		nm->unused = image;
+		return naming_end_image(mk, nm, err);
+	}
 
 	int has = n ? naming_has_segments(mk, image, seg, n, err) : 1;
 
@@ -835,13 +865,12 @@ int store_image(struct maker *mk, uint32_t image, const char *file,
 	}
 	/* only answers for the current image wait: no frame of another one may
 	 * be written */
-	if (image != nm->at.image)
+	if (!current)
 		return 0;
 	mem_grow(nm->seg, nm->cap_seg, n);
 	if (n)
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;
-	nm->proved = image_status_of(status) == IMAGE_NAMED;
 	return naming_end_image(mk, nm, err);
 }
 
@@ -849,7 +878,7 @@ int store_image(struct maker *mk, uint32_t image, const char *file,
 int store_sections(struct maker *mk, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err)
 {
-	if (!n)
+	if (!n || image == naming_of(mk)->unused)
 		return 0;
 	return PUT_EACH(mk, store_sql("put_section"), err, n, i,
 			VALUE_OF(image), value_text(used[i].file),

@@ -331,3 +331,20 @@ mkdir -p "bare.d$dir" && strip -o "bare.d$dir/prog" prog
 "$B" symbolize --no-cache --symfs bare.d x.db 2>err
 is the_file_that_gave_names_stays "named $dir/prog" \
 	"$(one x.db "SELECT status || ' ' || file FROM image WHERE path = '$dir/prog'" | tr -d '\r"')"
+
+# nor do names that nothing proves become those of another such file
+sed 's/_start/other/' p.s >w.s && "${CC:-gcc}" -c -o w.o w.s && ld --build-id=none -e other -o w w.o
+for folder in one two
+do
+	mkdir -p "$folder$dir"
+	cp w "$folder$dir/gone"
+	cp bare w
+done
+sed "s|path=[^ ]*|path=$dir/gone|" c.txt | grep -v '^raw' >d.txt
+"$MKCAP" d.txt gone.data
+"$B" ingest -q -f --symfs one -o x.db gone.data 2>err
+"$B" symbolize --symfs two x.db 2>err
+is names_of_one_file_are_not_said_to_be_of_another "other unverified one$dir/gone 1" "$(one x.db \
+	"SELECT group_concat(DISTINCT y.name) || ' ' || i.status || ' ' || i.file || ' ' ||
+		(SELECT count(DISTINCT file) FROM internal_image_section)
+	FROM frame f JOIN symbol y ON y.id = f.symbol JOIN image i ON i.id = f.image" | tr -d '\r"')"
