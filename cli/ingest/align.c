@@ -139,6 +139,31 @@ static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 	return rc;
 }
 
+/* Returns whether two captures are copies of one: as many bytes, with the same
+ * threads at the same nanoseconds. */
+static bool is_same_recording(const struct look *x, const struct look *y)
+{
+	return x->src->ops == y->src->ops && x->src->size == y->src->size &&
+	       fingerprints_equal(x->fingerprints, y->fingerprints);
+}
+
+/* Refuses a recording that is given twice: all that is counted would be counted
+ * twice. Returns 0, or -1 and *err. */
+static int align_refuse_copies(const struct align_in *in, const struct look *lk,
+			       size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!in[i].given && !in[k].given &&
+			    is_same_recording(&lk[i], &lk[k]))
+				return err_set(
+					err, ERR_USAGE,
+					"%s and %s are the same recording: "
+					"give it once, or --separate",
+					in[k].path, in[i].path);
+	return 0;
+}
+
 int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 		 align_open_fn *open, void *arg, struct align_out **out,
 		 struct err *err)
@@ -175,6 +200,7 @@ int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 		in[i].fingerprints = lk[i].fingerprints;
 		in[i].host = in[i].info->on ? host_of(lk, n, i) : SIZE_MAX;
 	}
+	rc = rc ? rc : align_refuse_copies(in, lk, n, err);
 	if (!rc)
 		rc = align_captures(in, n, &said, *out, err);
 	for (size_t i = 0; i < n; i++) {

@@ -401,6 +401,25 @@ bool fingerprints_see_all_switches(const struct fingerprints *p)
 	return p->switches >= 20 && p->joined * 10 >= p->switches * 9;
 }
 
+bool fingerprints_equal(const struct fingerprints *a,
+			const struct fingerprints *b)
+{
+	const struct oncpu_match *x = &a->oncpu, *y = &b->oncpu;
+
+	if (!a->last || a->first != b->first || a->last != b->last ||
+	    x->n_hit != y->n_hit || x->n_edge != y->n_edge)
+		return false;
+	for (size_t i = 0; i < x->n_hit; i++)
+		if (x->hit[i].time != y->hit[i].time ||
+		    x->hit[i].tid != y->hit[i].tid)
+			return false;
+	for (size_t i = 0; i < x->n_edge; i++)
+		if (x->edge[i].time != y->edge[i].time ||
+		    x->edge[i].tid != y->edge[i].tid)
+			return false;
+	return x->n_hit || x->n_edge;
+}
+
 bool fingerprints_share_cpus(const struct fingerprints *a,
 			     const struct fingerprints *b)
 {

@@ -114,6 +114,9 @@ int fingerprint_names_compare(const void *a, const void *b);
 /* Returns true if the switches seem to be those of all threads, on the CPUs
  * that have any. */
 bool fingerprints_see_all_switches(const struct fingerprints *p);
+/* Returns whether both are of the same samples and switches, and of any. */
+bool fingerprints_equal(const struct fingerprints *a,
+			const struct fingerprints *b);
 /* Returns whether both may have switches of the same CPU. */
 bool fingerprints_share_cpus(const struct fingerprints *a,
 			     const struct fingerprints *b);

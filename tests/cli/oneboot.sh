@@ -89,3 +89,8 @@ do
 done
 is kernels_at_two_addresses_are_of_two_boots 'refused at 0xffffffffa0000000' "$(cat boots)"
 says and_that_is_said 'are not of one timeline: two boots of the machine' err
+
+cp "$root/tests/captures/fp-1.data" twice.data
+"$B" ingest -q --no-symbols -o twice.db "$root/tests/captures/fp-1.data" twice.data 2>err
+ok a_recording_is_not_counted_twice $(($? != 2))
+says and_its_two_names_are_said 'fp-1.data and twice.data are the same recording' err
