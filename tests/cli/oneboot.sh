@@ -77,13 +77,14 @@ done
 says and_the_distance_is_said 'are not of one timeline: 1950.000 ms lie between them' err
 
 # nor are two that run at the same time after their boots, of which each put the kernel at another address
+end=2000000000
 for at in 0xffffffff90000000 0xffffffffa0000000 0xffffffffa0000000
 do
 	mv late.data early.data 2>/dev/null
 	printf '%s\n' 'event cpu-clock' 'host guest 7.2.0' 'comm pid=100 name=app' \
 		"mmap pid=-1 start=$at len=0x1000000 pgoff=$at path=[kernel.kallsyms]_text kernel" \
 		'sample pid=100 tid=100 cpu=0 time=1000000000 u=0x400100' \
-		'sample pid=100 tid=100 cpu=0 time=2000000000 u=0x400100' >in.txt
+		"sample pid=100 tid=100 cpu=0 time=$((end += 1)) u=0x400100" >in.txt
 	"$MKCAP" in.txt late.data
 	[ ! -f early.data ] || "$B" ingest -q -f --no-symbols -o boots.db early.data late.data 2>>err || echo "refused at $at" >>boots
 done
