@@ -522,6 +522,9 @@ static void cgroups_take_sleepers(struct cgroups *c)
 
 		snprintf(name, sizeof(name), "%ld/syscall", tid);
 		cgroups_file(dirfd(d), name, text);
+		/* or it may: state S is set some time before it leaves a CPU */
+		const bool runs = !*text || !strncmp(text, "running", 7);
+
 		/* a 32-bit program has other numbers, and its stack below */
 		if (sscanf(text,
 			   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
@@ -540,8 +543,9 @@ static void cgroups_take_sleepers(struct cgroups *c)
 				"took_ns=%" PRId64
 				" pid=%ld tid=%ld state=%c switches=%" PRId64
 				" call=%s owner=%ld by=%s\n",
-				now_ns() - began + 1000, c->pid, tid, at[8],
-				switches, call, owner, owner ? by : "-");
+				now_ns() - began + 1000, c->pid, tid,
+				runs ? 'R' : at[8], switches, call, owner,
+				owner ? by : "-");
 	}
 	free(thread);
 }
