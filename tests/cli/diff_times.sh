@@ -147,7 +147,7 @@ END
 # waits for a lock that h has, US on average; h's name ends with the seed; with KEEPER, that runs on the program's CPU for
 # US before it comes back; with R it could have gone on then; with EARLY h's CPU is idle meanwhile, with MORE the
 # program computes longer, with CHILD it forked the keeper,
-# with MANY it asks 20 times as often, with GONE records are lost for a second when it has ended, with LATE trace-cmd
+# with MANY it asks ten times as often, with GONE records are lost for a second when it has ended, with LATE trace-cmd
 # computes and waits for 300 ms each before it becomes the program
 locked() {
 	python3 - "$@" <<'END'
@@ -194,7 +194,7 @@ with open(out, "w", encoding="ascii") as f:
     if "CHILD" in sys.argv:
         line(w, 0, "task_newtask: pid=13 comm=%s clone_flags=1200000 oom_score_adj=0" % keeper)
         line(w, 0, "sched_process_fork: comm=w pid=11 child_comm=%s child_pid=13" % keeper)
-    for n in range(6000 if "MANY" in sys.argv else 300):
+    for n in range(3000 if "MANY" in sys.argv else 300):
         t += own * 1e-6
         wake(0, w, h, 1)
         t += 2e-6
