@@ -72,6 +72,7 @@ block() {
 	PATH=$PWD/bin:$PATH
 	sed -n "s/ *#.*//; s/my_function/hot/
 		s|record ./program|record -o recorded.data true|
+		s|record --waits --for 3s -p 4711|record --dry-run --waits --for 3s -p $$|
 		s/path --comm server perf.db/path perf.dat/; s/latency perf.db/latency perf.dat/
 		s|perf.dat$|$root/tests/captures/ftrace-v7.dat|
 		s/^    backstitch //p" "$root/README.md" >list
