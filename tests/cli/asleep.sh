@@ -187,11 +187,16 @@ then
 	echo "skip: a deadlock that is recorded (cc cannot make it)"
 	exit
 fi
+# asleep PID N: all of its N threads are, and have been for a moment
+asleep() {
+	soon sh -c "[ \$(cat /proc/$1/task/*/status | grep -c '^State:.S') = $2 ]"
+	sleep 0.5
+}
 for kind in normal robust pi self
 do
 	./dead $kind &
 	pid=$!
-	sleep 0.5
+	asleep $pid "$([ $kind = self ] && echo 1 || echo 3)"
 	timeout 120 "$B" record --waits --for 0.3s -o "rec-$kind.data" -p "$pid" >out 2>err
 	case $kind in
 	robust) premise=', if these are locks with their owner in them' ;;
@@ -219,9 +224,9 @@ do
 	fi
 	kill "$pid"
 done
-sleep 60 &
+sleep 600 &
 pid=$!
-sleep 0.3
+soon grep -q sleep /proc/$pid/comm
 kill -STOP $pid
 timeout 120 "$B" record --waits --for 0.3s -o stop.data -p $pid >out 2>err
 tr '\n' ' ' <out | grep -q "^the only thread of sleep ($pid) never ran in .*: a signal has stopped it, and 'kill -CONT' lets it go on"
@@ -232,13 +237,16 @@ kill -CONT $pid && kill $pid
 if unshare --fork --pid --mount-proc true 2>/dev/null
 then
 	unshare --fork --pid --mount-proc ./dead &
-	sleep 0.5
-	pid=$(pgrep -n -x dead)
+	children=/proc/$!/task/$!/children
+	soon grep -q . $children
+	pid=$(tr -d ' ' <$children)
+	soon grep -qx dead "/proc/$pid/comm"
+	asleep "$pid" 3
 	timeout 120 "$B" record --waits --for 0.3s -o space.data -p "$pid" >out 2>err
 	tr '\n' ' ' <out | grep -q "a deadlock, if these are mutexes of glibc none of the 3 threads of dead ($pid) ran"
 	bad=$?
 	say a_container_has_numbers_of_its_own
-	kill "$pid"
+	kill -KILL "$pid" # the first process of a namespace ignores others
 else
 	echo "skip: a deadlock in a namespace (none may be made)"
 fi
