@@ -710,7 +710,7 @@ then
 	PATH=$PWD/asked:$PATH "$B" record --dry-run --waits --tracer ftrace -- true 2>err2
 	grep -q '^record ' asked/said && ! grep -q sched_ asked/said
 	ok perf_is_not_asked_for_events_of_ftrace $?
-	"$B" record --waits --for 5s -o for.data -- sh -c 'sleep 0.3 | cat; :' \
+	"$B" record --waits --for 5s -o for.data -- sh -c 'sleep 1.5 | cat; :' \
 		>out 2>for.err
 	tr '\n' ' ' <for.err | grep -qE ' sh \([0-9]+\) took [^;]*waiting'
 	ok a_program_with_an_end_is_not_timeout $?
