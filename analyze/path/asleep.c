@@ -12,6 +12,11 @@
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
+const char *const asleep_by_words[] = { [ASLEEP_KERNEL] = "kernel",
+					[ASLEEP_END] = "end",
+					[ASLEEP_WORD] = "word",
+					[ASLEEP_MUTEX] = "mutex" };
+
 /* A reading of a thread, which was made between two times. */
 struct asleep_reading {
 	int64_t tid, from, to, switches, owner;
@@ -27,10 +32,6 @@ COMPARE_BY(asleep_compare_readings, struct asleep_reading, tid, to);
 static int asleep_read(const struct path_run *r, int64_t pid, struct asleep *a,
 		       struct asleep_reading **out, size_t *n, struct err *err)
 {
-	static const char *const by[] = { [ASLEEP_KERNEL] = "kernel",
-					  [ASLEEP_END] = "end",
-					  [ASLEEP_WORD] = "word",
-					  [ASLEEP_MUTEX] = "mutex" };
 	enum {
 		TOOK,
 		PID,
@@ -66,7 +67,7 @@ static int asleep_read(const struct path_run *r, int64_t pid, struct asleep *a,
 		if (took < 0 || took > to || rows_int(rows, at[PID]) != pid ||
 		    !limits_rows_is_of(rows, r->causes->kernel))
 			continue;
-		while (known && strcmp(by[known], how) != 0)
+		while (known && strcmp(asleep_by_words[known], how) != 0)
 			known--;
 		if (strcmp(call, "futex") != 0)
 			known = ASLEEP_NOT_KNOWN;
@@ -147,6 +148,9 @@ int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 		lower_to(out->to, last->from);
 	}
 	free(all);
+	/* the readings of a damaged file may have any times */
+	if (out->from >= out->to)
+		out->n = 0;
 	if (!rc)
 		asleep_find_ring(out);
 	return rc ? -1 : 0;

@@ -25,6 +25,9 @@ enum asleep_by {
 	ASLEEP_MUTEX,  /* memory that is as a mutex of glibc is */
 };
 
+/* The words for these in readings and in JSON; NULL: not known. */
+extern const char *const asleep_by_words[];
+
 struct asleep_thread {
 	int64_t tid;
 	int64_t from, to; /* it did not run between these times */
@@ -38,7 +41,7 @@ struct asleep_thread {
 struct asleep {
 	struct asleep_thread *thread; /* by tid */
 	size_t n;
-	size_t all;	  /* threads of the process at the last reading */
+	size_t all;	  /* threads of the process that were read */
 	int64_t from, to; /* none of them ran between these times */
 	/* positions in .thread of those that wait for one another, each for
 	 * the next one, and the last one for the first; n_ring 0: none do */

@@ -75,11 +75,6 @@ void path_put_asleep(const struct path_run *r, const struct asleep *a,
 void path_json_asleep(const struct path_run *r, const struct asleep *a,
 		      struct json *j)
 {
-	static const char *const by[] = { [ASLEEP_KERNEL] = "kernel",
-					  [ASLEEP_END] = "end",
-					  [ASLEEP_WORD] = "word",
-					  [ASLEEP_MUTEX] = "mutex" };
-
 	if (!a->n)
 		return;
 	json_object(j, "asleep");
@@ -101,7 +96,7 @@ void path_json_asleep(const struct path_run *r, const struct asleep *a,
 		json_text_len(j, "state", &t->state, 1);
 		json_text(j, "call", *t->call == '-' ? NULL : t->call);
 		json_int_or_null(j, "owner", t->owner, t->owner > 0);
-		json_text(j, "by", by[t->by]);
+		json_text(j, "by", asleep_by_words[t->by]);
 		json_end(j);
 	}
 	json_end(j);
@@ -157,7 +152,7 @@ int path_asleep(const struct path_run *r, const struct path_opts *o,
 	struct json j;
 	FILE *out;
 
-	if (!a->n || a->from >= a->to)
+	if (!a->n)
 		return 0;
 	if (o->json) {
 		json_answer(&j, stdout, JSON_COMPACT);
