@@ -21,8 +21,9 @@
 # A script of cli with a line "Waits: FOR WHAT" takes a minute and hardly any
 # processor time: it runs beside those JOBS programs, from the beginning.
 #
-# SHARE=1: each script of cli runs in one of two builds, an eighth of them under
-# sanitizers; the commit says which eighth. One that says "With sanitizers:
+# SHARE=1: of the programs of $TURNS only those run whose turn it is; the commit
+# says whose. Each script of cli runs in one of two builds, a twelfth of them under
+# sanitizers, another one for each commit. One that says "With sanitizers:
 # REASON" always runs under them, and without them with LONG only; one that says
 # "In both builds: REASON" runs in both.
 #
@@ -178,11 +179,25 @@ count() {
 	echo "$4 s, $5: $1 $2" >>"$log/times"
 }
 
+# What takes most processor time, in two halves of the same time: with SHARE, each
+# is for every other commit.
+TURNS=("fleet/there cli/hostile cli/faults cli/archives cli/growth compare/cookbook
+	browser/chain browser/heat compare/deferred"
+	"fleet/push cli/twins cli/memory cli/jobs cli/planted docs/examples browser/views
+	browser/evil compare/fleet compare/hostile")
+
+# not_its_turn GROUP/NAME: is that a program of the half for other commits?
+not_its_turn() {
+	[ "${SHARE:-}" ] && [ -z "$LONG" ] && [ ${#wanted[@]} = 0 ] &&
+		[[ " ${TURNS[$(((SHARE_OF >> 8) % 2))]} " =~ [[:space:]]$1[[:space:]] ]]
+}
+
 # run GROUP NAME COMMAND...: queues a program if it was asked for
 run() {
 	local group=$1 name=$2
 	shift 2
 	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return
+	! not_its_turn "$group/$name" || return
 	groups+=("$group")
 	builds+=("$O")
 	names+=("$name")
@@ -405,7 +420,7 @@ its_turn() {
 		return 1
 	fi
 	[ "${SHARE:-}" ] || return 0
-	if [ $((($2 + SHARE_OF) % 8)) = 0 ] ||
+	if [ $((($2 + SHARE_OF) % 12)) = 0 ] ||
 		grep -q '^# With sanitizers: ' "$1"
 	then
 		[ "$SAN" ] || grep -q 'echo "skip .*: under sanitizers' "$1"
