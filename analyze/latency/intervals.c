@@ -907,8 +907,11 @@ static int64_t intervals_value(struct intervals *iv, const struct field *f,
 	text = f[at - 1].text;
 	if (!text)
 		return f[at - 1].num;
+	/* digits after a 0 are a pointer's, not an octal number */
 	n = (int64_t)strtoull(text, &end, 0);
-	return end != text && !*end && !intervals_is_text(n)
+	const bool octal = text[0] == '0' && text[1] >= '0' && text[1] <= '7';
+
+	return end != text && !*end && !octal && !intervals_is_text(n)
 		       ? n
 		       : INTERVALS_TEXT | intern_add(&iv->names, text);
 }

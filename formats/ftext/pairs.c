@@ -4,12 +4,22 @@
 
 #include <string.h>
 
+/* Returns true for a pointer as %p prints it: with all its zeros and without
+ * 0x. Its digits are hexadecimal, even if none of them is a letter. */
+static bool ftext_is_pointer(struct scan s)
+{
+	return (s.n == 16 || s.n == 8) && s.p[0] == '0' &&
+	       scan_is_digit(s.p[1]);
+}
+
 /* Returns true if all of s is a number: decimal or 0x... */
 static bool ftext_is_number(struct scan s, int64_t *out)
 {
 	bool minus = scan_take(&s, "-");
 	uint64_t n;
 
+	if (ftext_is_pointer(s))
+		return false;
 	if (!(scan_starts(s, "0x") ? scan_hex(&s, &n) : scan_u64(&s, &n)) ||
 	    s.n)
 		return false;
@@ -23,8 +33,16 @@ static void ftext_pair_add(struct ftext_pairs *out, struct scan key,
 	if (out->n == FTEXT_PAIRS)
 		return;
 	struct ftext_pair *p = &out->pair[out->n++];
+	uint64_t flags;
+
 	*p = (struct ftext_pair){ .key = key, .value = value };
 	p->is_num = ftext_is_number(value, &p->num);
+	/* task_newtask prints its flags in hexadecimal, without 0x */
+	if (scan_is(key, "clone_flags") && scan_hex(&value, &flags) &&
+	    !value.n) {
+		p->is_num = true;
+		p->num = (int64_t)flags;
+	}
 }
 
 static void ftext_pair_add_key(struct ftext_pairs *out, const char *key,

@@ -42,7 +42,7 @@ END
 told mutex "$all" lock,proved,900000
 ok "a_mutex_that_spins_again_waits_since_it_first_did" $?
 "$B" latency lock mutex.txt 2>err | grep -q '1 proved if .*no thread waited for a mutex when the recording began' &&
-	"$B" latency lock mutex.txt 2>err | grep -q '^lock  33333333 * 1  900 us'
+	"$B" latency lock mutex.txt 2>err | grep -q '^lock  0000000033333333 * 1  900 us'
 ok "its_premise_is_told" $?
 
 # one that waits already when the recording begins

@@ -555,7 +555,8 @@ START_TEST(fields_are_pairs_of_the_text)
 {
 	static const char text[] =
 		"  a-1 [0] ..... 1.0: ev: x=-5 name=\"a b\" y=0x1f (31) z=two "
-		"words w=7 [ns] {q=1} comm=a b pid=3 u='x'(200) v=(7)\n";
+		"words w=7 [ns] {q=1} comm=a b pid=3 u='x'(200) v=(7) "
+		"p=0000000012345678 clone_flags=1200000\n";
 	struct field f[16];
 	struct record rec;
 	struct err err;
@@ -569,12 +570,14 @@ START_TEST(fields_are_pairs_of_the_text)
 	while (src->ops->decode(src, &ref, &rec, &err) ||
 	       rec.kind != REC_SAMPLE);
 	const struct event_def *e = &src->events[0];
-	static const char *const names[] = { "text", "x",    "name", "y", "w",
-					     "q",    "comm", "pid",  "u", "v" };
+	static const char *const names[] = {
+		"text", "x",   "name", "y", "w", "q",
+		"comm", "pid", "u",    "v", "p", "clone_flags"
+	};
 
-	ck_assert_uint_eq(e->n_fields, 10);
+	ck_assert_uint_eq(e->n_fields, 12);
 	src->ops->fields(src, &rec.sample, f, &err);
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 12; i++)
 		ck_assert_str_eq(e->fields[i].name, names[i]);
 	ck_assert_int_eq(f[1].num, -5);
 	ck_assert_str_eq(f[2].text, "\"a b\"");
@@ -584,6 +587,8 @@ START_TEST(fields_are_pairs_of_the_text)
 	ck_assert_int_eq(f[7].num, 3);
 	ck_assert_int_eq(f[8].num, 200);
 	ck_assert_int_eq(f[9].num, 7);
+	ck_assert_str_eq(f[10].text, "0000000012345678");
+	ck_assert_int_eq(f[11].num, 0x1200000);
 	/* away from the capture the text is the same */
 	struct payload *pl =
 		payload_new(e->format, &(struct payload_machine){ 0 });
