@@ -148,9 +148,9 @@ static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 			return;
 		tp_field_take_alone(&tr->ctf->look, &ev->fmt,
 				    ev->part[CTF_PATH], raw, &f);
-		if (f.blob && f.len && f.len <= ID_MAX) {
-			memcpy(p->id, f.blob, f.len);
-			p->id_len = (uint8_t)f.len;
+		if (f.blob && f.len) {
+			p->id_len = (uint8_t)(f.len < ID_MAX ? f.len : ID_MAX);
+			memcpy(p->id, f.blob, p->id_len);
 		}
 		ctf_map_flush_one(tr, p);
 	} else if (ev->role == CTF_CLOSE || ev->role == CTF_UNLOAD) {

@@ -41,9 +41,12 @@ size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
 		    bytes_take(&b, descsz, &desc, NULL))
 			return 0;
 		if (type == NT_GNU_BUILD_ID && namesz == 4 && descsz &&
-		    descsz <= 20 && !memcmp(name.pos, "GNU", 4)) {
-			memcpy(id, desc.pos, descsz);
-			return descsz;
+		    !memcmp(name.pos, "GNU", 4)) {
+			/* perf keeps that much of a longer one */
+			const size_t n = descsz < 20 ? descsz : 20;
+
+			memcpy(id, desc.pos, n);
+			return n;
 		}
 		if (bytes_skip(&b, -(uint64_t)descsz & 3, NULL) ||
 		    bytes_left(&b) >= left)

@@ -100,9 +100,9 @@ bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b,
 		 size_t b_len);
 /* Writes a build-id in hexadecimal; out has room for 2 * len + 1 characters. */
 void elf_id_hex(const uint8_t *id, size_t len, char *out);
-/* Copies the first GNU build-id in a block of ELF notes to id. Returns its
- * length, or 0 if there is none. swap: the notes are in the other byte
- * order. */
+/* Copies the first GNU build-id in a block of ELF notes to id, 20 bytes of a
+ * longer one. Returns its length, or 0 if there is none. swap: the notes are in
+ * the other byte order. */
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20]);
 /* Returns whether the file names the loader that starts it, as programs do. */
 bool elf_has_loader(const struct elf_file *ef);

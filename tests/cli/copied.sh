@@ -132,3 +132,13 @@ sed -i "/path=.*anon/s/start=[0-9]*/start=$((start + 4096))/" c.txt
 printf 'sample pid=7 tid=7 cpu=0 time=2000 u=0x%x\n' $((start + 4200)) >>c.txt
 "$MKCAP" c.txt c.data
 is nor_of_a_program_behind_its_code 'prog;[anon] 1' "$(names | grep anon)"
+
+# perf keeps 20 bytes of a build-id, of which a linker makes more if it is told to
+ld --build-id="0x$(printf '%02x' $(seq 32))" -o long code.o || exit 2
+id_of() {
+	readelf -n "$1" | sed -n 's/.*Build ID: \(.\{40\}\).*/\1/p'
+}
+made long none
+before=$(chain long 1000)
+made long none "$before"
+is a_file_with_a_longer_build_id_is_the_one 'prog;_start;main;spin 1' "$(names)"
