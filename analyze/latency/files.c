@@ -720,9 +720,9 @@ bool files_call(const struct files *f, int64_t tid, int64_t from, int64_t to,
 		const char *name = intern_get(&f->text, f->reading[i].name);
 
 		*out = (struct files_call){
-			intern_get(&f->text, f->reading[i].call),
-			f->reading[i].fd,
-			strcmp(name, "-") != 0 ? name : NULL,
+			.call = intern_get(&f->text, f->reading[i].call),
+			.fd = f->reading[i].fd,
+			.name = strcmp(name, "-") != 0 ? name : NULL,
 		};
 		return true;
 	}
@@ -730,9 +730,14 @@ bool files_call(const struct files *f, int64_t tid, int64_t from, int64_t to,
 			 f->point[k].tid > tid || (f->point[k].tid == tid &&
 						   f->point[k].time > from));
 	p = i ? &f->point[i - 1] : NULL;
-	if (!p || p->tid != tid || !p->call || files_lost(f, p->time, from))
+	*out = (struct files_call){ 0 };
+	if (!p || p->tid != tid || files_lost(f, p->time, from))
 		return false;
-	*out = (struct files_call){ intern_get(&f->text, p->call), p->fd,
-				    files_name(f, p->pid, p->fd, from) };
+	out->elsewhere = !p->call;
+	if (out->elsewhere)
+		return false;
+	out->call = intern_get(&f->text, p->call);
+	out->fd = p->fd;
+	out->name = files_name(f, p->pid, p->fd, from);
 	return true;
 }

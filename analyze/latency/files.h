@@ -22,6 +22,7 @@ struct files_call {
 	const char *call; /* "read"; borrowed from struct files, as is .name */
 	int64_t fd;
 	const char *name; /* of the file, socket or timer; NULL: not known */
+	bool elsewhere;	  /* events show that it is none on a descriptor */
 };
 
 /* Returns what files_free() frees, or NULL and *err if the database fails. k:
@@ -32,7 +33,7 @@ void files_free(struct files *f); /* NULL is fine */
 /* Returns the pid of 'record --waits -p PID'; -1: none is known. */
 int64_t files_process(const struct files *f);
 /* Finds the call in which a thread was at `from`, or which a reading between
- * `from` and `to` shows, and stores it in *out. Returns false if there is none.
- */
+ * `from` and `to` shows, and stores it in *out. Returns false if there is none,
+ * with *out empty but for .elsewhere. */
 bool files_call(const struct files *f, int64_t tid, int64_t from, int64_t to,
 		struct files_call *out);

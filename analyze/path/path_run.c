@@ -174,6 +174,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 
 	r->db = db;
 	r->path = path;
+	intern_add(&r->details, ""); /* PATH_ELSEWHERE */
 	so.labels = r->labels = labels_new();
 	r->stacks = stacks_load(db, &so, err);
 	if (!r->stacks)

@@ -74,6 +74,9 @@ struct path_wait {
 struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 			      size_t *end);
 
+/* A path_sum.detail: the thread was in no call on a descriptor. */
+#define PATH_ELSEWHERE 1
+
 /* Time put down to one thread in one state. */
 struct path_sum {
 	uint32_t thread;

@@ -66,7 +66,8 @@ void path_head(struct path_run *r, const struct path_code *code,
 	       struct chain *c);
 /* Returns the call on a descriptor in which a thread waits at a time, as
  * path_sum.detail, and sets *cause, unless cause is NULL, to what such a call
- * waits for. Returns 0 and leaves *cause alone if no call is known. */
+ * waits for. Returns 0, or PATH_ELSEWHERE if it is known that there is none,
+ * and leaves *cause alone if no call is known. */
 uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 		   enum wait_cause *cause);
 /* Returns n sums, for path_add_details(), of what the thread of a chain did

@@ -196,7 +196,7 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time,
 	char *text OWNED = NULL;
 
 	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
-		return 0;
+		return c.elsewhere ? PATH_ELSEWHERE : 0;
 	if (cause)
 		*cause = wait_cause_of_call(c.call);
 	text = mem_printf(c.name ? "%s of descriptor %" PRId64 " (%s)"
@@ -231,15 +231,31 @@ static struct path_sum own_take_behind(struct path_run *r,
 }
 
 /* Sets p->cause if it is to be printed: for memory, guests, and timeouts that
- * are no sleep. call: the cause by the system call, if no stack shows one. */
+ * are no sleep; and p->detail if none is known, but the stack shows a call that
+ * is not on a descriptor. call: the cause by the system call, if no stack shows
+ * one. */
 static void own_set_cause(struct path_run *r, struct path_sum *p,
 			  const struct proof_piece *pc, enum wait_cause call)
 {
 	enum wait_cause cause = wait_causes_get(
 		r->words, pc->bits, causes_stack(r->causes, pc->out));
 
-	if (cause == WAIT_UNKNOWN)
+	switch (cause) {
+	case WAIT_FUTEX:
+	case WAIT_TIMER:
+	case WAIT_CHILD:
+	case WAIT_SIGNAL:
+	case WAIT_CLONE:
+	case WAIT_EXEC:
+	case WAIT_EXIT:
+		p->detail = p->detail ?: PATH_ELSEWHERE;
+		break;
+	case WAIT_UNKNOWN:
 		cause = call;
+		break;
+	default:
+		break;
+	}
 	switch (cause) {
 	case WAIT_FAULT:
 	case WAIT_RECLAIM:
@@ -344,7 +360,7 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 	}
 	if (*cause)
 		fprintf(out, " (%s)", cause);
-	if (!p->detail)
+	if (p->detail <= PATH_ELSEWHERE)
 		return;
 	if (p->state == CHAIN_READY)
 		fprintf(out, ", %s of it while ",

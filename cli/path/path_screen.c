@@ -275,7 +275,7 @@ static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
 {
 	uint32_t call = path_call(r, thread, time, NULL);
 
-	if (!call)
+	if (call <= PATH_ELSEWHERE)
 		return;
 	safe_text_say(out, before, intern_get(&r->details, call - 1), "");
 }

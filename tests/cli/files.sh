@@ -242,6 +242,24 @@ tr '\n' ' ' <out | grep -q "^main (100) waited 550 ms in all, 2 times: .* in pol
 	grep -q "'--all' shows all threads" out
 bad=$?
 say the_process_that_was_asked_for_comes_first
+# a longer wait of the same kind is none on a descriptor: its stack, or the event of its
+# call, shows a vfork
+sed '/ 1.554000: sched_switch/s/prev_state=S/prev_state=D/' main.txt >other.txt
+cat >>other.txt <<'END'
+          <idle>-0     (-------) [000] d.h..   2.300000: sched_waking: comm=main pid=100 prio=120 target_cpu=000
+          <idle>-0     (-------) [000] d....   2.300100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=main next_pid=100 next_prio=120
+            main-100   (    100) [000] d....   2.400000: sched_switch: prev_comm=main prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=hog next_pid=300 next_prio=120
+END
+awk '{ print } / 1.554000: sched_switch/ { print "main-100 (100) [000] d.... 1.554000: <stack trace>\n => schedule\n => kernel_clone" }' other.txt >other-stack.txt
+awk '/ 1.554000: sched_switch/ { print "main-100 (100) [000] ..... 1.553900: sys_vfork()" } { print }' other.txt >other-event.txt
+for f in other other-stack other-event
+do
+	"$B" ingest -q --fields all -o $f.db $f.txt asked.txt 2>err || cat err
+	"$B" path $f.db 2>err | tr '\n' ' ' | sed 's/, [0-9.]* % waiting for hog.*//; s/ [0-9.]* % / /' >$f.out
+done
+is but_not_of_what_else_it_waited_for 'main (100) waited 1.30 s in all, 3 times: waiting for an interrupt in poll of descriptor 5 (udp:10.0.0.53:53)
+main (100) waited 1.30 s in all, 3 times: waiting for an interrupt
+main (100) waited 1.30 s in all, 3 times: waiting for an interrupt' "$(cat other.out; echo; cat other-event.out; echo; cat other-stack.out)"
 # no stack tells what such a wait is for, but the call does, where a timer ended it
 awk '{ if (/ 1.553000: sched_waking/) print timer(1.552999, "hrtimer_expire_entry: hrtimer=00000000c0ffee00 function=hrtimer_wakeup now=1552999")
 	print
