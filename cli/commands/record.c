@@ -685,6 +685,9 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		/* If this command is killed, perf writes what it has and ends:
 		 * else it would record all CPUs until the disk is full. */
 		child_end_with(self, SIGTERM);
+		/* not that of what is recorded */
+		if (want.n_program || !waits)
+			child_hurry_ends(0);
 		/* main() ignores these, and the program would inherit that */
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
@@ -695,6 +698,8 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		execvp(p->argv[0], (char *const *)p->argv);
 		_exit(127);
 	}
+	if (!waits)
+		child_hurry_ends(0);
 	if (record_asked && record_perf > 0)
 		kill((pid_t)record_perf, record_asked);
 	/* Wait for perf, and copy meanwhile what ftrace has recorded, and what
@@ -726,6 +731,9 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			rings_begin(rings);
 			if (note)
 				say("recording%s\n", note);
+			/* what is recorded is not disturbed more than needed */
+			child_hurry_ends((pid_t)record_perf);
+			child_hurry_ends(0);
 			waits = false;
 		}
 		/* pages that are not full are copied, too */
@@ -752,6 +760,8 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			close(ends[i].fd);
 	int status = child_wait((pid_t)record_perf);
 	record_perf = 0;
+	if (want.waits)
+		child_hurry();
 	signals_init();
 	if (status == TIMEOUT_STATUS)
 		record_asked = 1;
@@ -963,6 +973,10 @@ static int record_run(int argc, char **argv, struct err *err)
 		want.dump = last.dump;
 	want.megabytes = last.megabytes;
 	want.tries = !want.dump && !dry_run && !(again && want.waits);
+	/* who asks why a busy machine waits is answered before those that it
+	 * is busy with */
+	if (!rc && want.waits && !dry_run)
+		child_hurry();
 	if (!rc)
 		rc = plan_make(&p, err);
 	if (!rc)

@@ -93,6 +93,7 @@ static void pager_start(void)
 		return;
 	pager.pid = fork();
 	if (!pager.pid) {
+		child_hurry_ends(0);
 		/* the pager handles Ctrl-C itself */
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -69,6 +70,20 @@ static void child_become(pid_t parent, const char *file,
 	signal(SIGXFSZ, SIG_DFL);
 	execvp(file, (char *const *)argv);
 	_exit(127);
+}
+
+static bool child_hurries;
+
+void child_hurry(void)
+{
+	child_hurries = !getpriority(PRIO_PROCESS, 0) &&
+			!setpriority(PRIO_PROCESS, 0, -10);
+}
+
+void child_hurry_ends(pid_t pid)
+{
+	if (child_hurries)
+		setpriority(PRIO_PROCESS, (id_t)pid, 0);
 }
 
 int child_run(const char *file, const char *const *argv, int out, int err)

@@ -14,6 +14,11 @@ bool child_find(const char *name, size_t n, char out[PATH_MAX]);
  * whatever ends that; if that has happened it ends. exec() keeps this, unless
  * the program gains rights by it. */
 void child_end_with(pid_t parent, int sig);
+/* Raises the priority of this process and of those that it starts from now on
+ * to nice -10, if that is allowed and its user has not chosen one. */
+void child_hurry(void);
+/* Takes back what child_hurry() did to a process; 0: this one. */
+void child_hurry_ends(pid_t pid);
 /* Waits for the end of a process. Returns its exit status, 128 + the signal
  * that ended it, 127 if pid is -1 as it could not be started. */
 int child_wait(pid_t pid);

@@ -710,6 +710,33 @@ then
 	PATH=$PWD/asked:$PATH "$B" record --dry-run --waits --tracer ftrace -- true 2>err2
 	grep -q '^record ' asked/said && ! grep -q sched_ asked/said
 	ok perf_is_not_asked_for_events_of_ftrace $?
+	# on a busy machine, the answer comes before those that it is busy with; what is recorded is as it would be without
+	mkdir -p hurries
+	printf '#!/bin/sh\nnice >>%s/hurries/niceness\nexec %s "$@"\n' "$PWD" "$(env sh -c "command -v perf")" >hurries/perf
+	chmod +x hurries/perf
+	sleep 60 &
+	asleep=$!
+	PATH=$PWD/hurries:$PATH "$B" record --waits --for 2s -o hurries.data -p $asleep >out 2>hurries.err &
+	made=$!
+	i=0
+	until grep -q '^recording' hurries.err || [ $i -gt 300 ]
+	do
+		sleep 0.05
+		i=$((i + 1))
+	done
+	sleep 0.1
+	is perf_and_recorder_hurry_until_they_record '-10 0 0' "$(sort -u hurries/niceness | tr '\n' ' ')$(for of in $made $(
+		cat /proc/$made/task/$made/children)
+	do
+		awk '{ sub(/.*[)] /, ""); print $17 }' "/proc/$of/stat"
+	done | tr '\n' ' ' | sed 's/ $//')"
+	wait $made
+	kill $asleep
+	"$B" record --waits -o nice.data -- sh -c 'nice >program.nice' >out 2>err3
+	is the_program_does_not_hurry 0 "$(cat program.nice)"
+	rm hurries/niceness
+	PATH=$PWD/hurries:$PATH nice -n 1 "$B" record --waits -o nice.data -- sh -c 'nice >program.nice' >out 2>err3
+	is a_chosen_priority_is_kept '1 1' "$(sort -u hurries/niceness) $(cat program.nice)"
 	"$B" record --waits --for 5s -o for.data -- sh -c 'sleep 1.5 | cat; :' \
 		>out 2>for.err
 	tr '\n' ' ' <for.err | grep -qE ' sh \([0-9]+\) took [^;]*waiting'
