@@ -244,7 +244,7 @@ static int fields_new_table(struct maker *mk, const char *event,
 	char quoted[STORE_NAME_MAX + 2];
 	/* each tree has a page in memory, also if the table is small */
 	struct bulk_shape shape = { quoted, NULL, (unsigned int)ev.n_col + 1,
-				    false,
+				    true,
 				    fs->n_ev < TREES_MAX ? PAGES_ID
 							 : PAGES_NONE };
 

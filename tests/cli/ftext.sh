@@ -402,3 +402,13 @@ TEXT
 is "brackets that a value opens are its own" "(null),(none),f(x[2]),[1],3;" \
 	"$("$B" ingest -q -f --fields all -o brackets.db brackets.txt 2>err
 	ask brackets.db "SELECT name, host, at, list, last FROM ev_my_event")"
+
+# each of 300 events has a table of its own
+awk 'BEGIN {
+	print "# tracer: nop\n#"
+	for (i = 0; i < 900; i++)
+		printf "             one-20      [000] .....     1.%06d: my_%d: x=%d name=n%d\n", i, i % 300, i, i
+}' >many.txt
+is "each of 300 events has its fields" "1,0,n0;301,300,n300;601,600,n600;300,299,n299;600,599,n599;900,899,n899;" \
+	"$("$B" ingest -q -f --fields all -o many.db many.txt 2>err
+	ask many.db "SELECT event_id, x, name FROM ev_my_0 UNION ALL SELECT event_id, x, name FROM ev_my_299")"
