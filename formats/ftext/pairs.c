@@ -27,21 +27,27 @@ static bool ftext_is_number(struct scan s, int64_t *out)
 	return true;
 }
 
+/* Returns whether task_newtask or signal_deliver prints the number after this
+ * key, which is hexadecimal, without 0x. */
+static bool ftext_is_hex_key(struct scan key)
+{
+	return scan_is(key, "clone_flags") || scan_is(key, "sa_flags") ||
+	       scan_is(key, "sa_handler");
+}
+
 static void ftext_pair_add(struct ftext_pairs *out, struct scan key,
 			   struct scan value)
 {
 	if (out->n == FTEXT_PAIRS)
 		return;
 	struct ftext_pair *p = &out->pair[out->n++];
-	uint64_t flags;
+	uint64_t hex;
 
 	*p = (struct ftext_pair){ .key = key, .value = value };
 	p->is_num = ftext_is_number(value, &p->num);
-	/* task_newtask prints its flags in hexadecimal, without 0x */
-	if (scan_is(key, "clone_flags") && scan_hex(&value, &flags) &&
-	    !value.n) {
+	if (ftext_is_hex_key(key) && scan_hex(&value, &hex) && !value.n) {
 		p->is_num = true;
-		p->num = (int64_t)flags;
+		p->num = (int64_t)hex;
 	}
 }
 

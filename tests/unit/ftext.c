@@ -556,7 +556,8 @@ START_TEST(fields_are_pairs_of_the_text)
 	static const char text[] =
 		"  a-1 [0] ..... 1.0: ev: x=-5 name=\"a b\" y=0x1f (31) z=two "
 		"words w=7 [ns] {q=1} comm=a b pid=3 u='x'(200) v=(7) "
-		"p=0000000012345678 clone_flags=1200000\n";
+		"p=0000000012345678 clone_flags=1200000 "
+		"sa_flags=14000000 sa_handler=401136\n";
 	struct field f[16];
 	struct record rec;
 	struct err err;
@@ -571,13 +572,14 @@ START_TEST(fields_are_pairs_of_the_text)
 	       rec.kind != REC_SAMPLE);
 	const struct event_def *e = &src->events[0];
 	static const char *const names[] = {
-		"text", "x",   "name", "y", "w", "q",
-		"comm", "pid", "u",    "v", "p", "clone_flags"
+		"text", "x",	       "name",	   "y",		"w",
+		"q",	"comm",	       "pid",	   "u",		"v",
+		"p",	"clone_flags", "sa_flags", "sa_handler"
 	};
 
-	ck_assert_uint_eq(e->n_fields, 12);
+	ck_assert_uint_eq(e->n_fields, 14);
 	src->ops->fields(src, &rec.sample, f, &err);
-	for (int i = 0; i < 12; i++)
+	for (int i = 0; i < 14; i++)
 		ck_assert_str_eq(e->fields[i].name, names[i]);
 	ck_assert_int_eq(f[1].num, -5);
 	ck_assert_str_eq(f[2].text, "\"a b\"");
@@ -589,6 +591,8 @@ START_TEST(fields_are_pairs_of_the_text)
 	ck_assert_int_eq(f[9].num, 7);
 	ck_assert_str_eq(f[10].text, "0000000012345678");
 	ck_assert_int_eq(f[11].num, 0x1200000);
+	ck_assert_int_eq(f[12].num, 0x14000000);
+	ck_assert_int_eq(f[13].num, 0x401136);
 	/* away from the capture the text is the same */
 	struct payload *pl =
 		payload_new(e->format, &(struct payload_machine){ 0 });
