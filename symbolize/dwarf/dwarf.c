@@ -675,17 +675,13 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 	}
 }
 
-/* Lets libdw read the table of files. That of a .dwo file comes first; if it
- * has none, the skeleton's is used. */
+/* Lets libdw read the table of files. A .dwo file has those of the skeleton
+ * unit (DWARF 5, 3.1.2); the table in it is of types if clang wrote it, and
+ * libdw would take that. */
 static void dwarf_take_files(struct dwarf *d, Dwarf_Die *unit)
 {
 	size_t n;
 
-	d->files = NULL;
-	if (d->split &&
-	    (split_dwarf_lines_bytes(d->split) > LINE_ROWS_BYTES_MAX ||
-	     !dwarf_getsrcfiles(split_dwarf_unit(d->split), &d->files, &n)))
-		return;
 	if (d->no_lines || dwarf_getsrcfiles(unit, &d->files, &n))
 		d->files = NULL;
 }

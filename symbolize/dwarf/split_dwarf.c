@@ -12,7 +12,6 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"
-#include "symbolize/dwarf/line_table.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/files/locate.h"
@@ -50,8 +49,6 @@ static const char *split_package_name(uint32_t version, uint32_t number)
 		return ".debug_info.dwo";
 	case 3:
 		return ".debug_abbrev.dwo";
-	case 4:
-		return ".debug_line.dwo";
 	case 6:
 		return ".debug_str_offsets.dwo";
 	case 8:
@@ -271,8 +268,9 @@ static void split_dwarf_section(const struct elf_file *ef, const char *name,
 		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
 }
 
-/* Returns whether a .debug_info.dwo section holds a type: with
- * -fdebug-types-section each has one of its own, before that of the unit. */
+/* Returns whether a .debug_info.dwo section holds types only: with
+ * -fdebug-types-section gcc writes a section for each, before that of the unit;
+ * clang has all in one. */
 static bool split_dwarf_is_type(const struct elf_file *ef,
 				const struct elf_section *s)
 {
@@ -280,17 +278,25 @@ static bool split_dwarf_is_type(const struct elf_file *ef,
 		elf_compress(s->scn, 0, 0);
 
 	Elf_Data *d = elf_getdata(s->scn, NULL);
-	uint32_t len = 0;
-	uint16_t version = 0;
-	uint8_t type = 0;
-	struct bytes b;
+	struct bytes b, unit;
+	bool any = false;
+	uint32_t word;
 
 	bytes_init(&b, d && d->d_buf ? d->d_buf : "",
 		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
-	return !bytes_u32(&b, &len, NULL) &&
-	       !bytes_skip(&b, len == UINT32_MAX ? 8 : 0, NULL) &&
-	       !bytes_u16(&b, &version, NULL) && version >= 5 &&
-	       !bytes_u8(&b, &type, NULL) && type == DW_UT_split_type;
+	while (!bytes_u32(&b, &word, NULL)) {
+		uint64_t len = word;
+		uint16_t version;
+		uint8_t type;
+
+		if ((word == UINT32_MAX && bytes_u64(&b, &len, NULL)) ||
+		    bytes_take(&b, len, &unit, NULL) ||
+		    bytes_u16(&unit, &version, NULL) || version < 5 ||
+		    bytes_u8(&unit, &type, NULL) || type != DW_UT_split_type)
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 /* Removes the names of sections that libdw 0.188 would take for the unit's: it
@@ -409,13 +415,6 @@ void split_dwarf_close(struct split_dwarf *s)
 Dwarf_Die *split_dwarf_unit(struct split_dwarf *s)
 {
 	return &s->unit;
-}
-
-uint64_t split_dwarf_lines_bytes(struct split_dwarf *s)
-{
-	return line_rows_bytes(
-		s->ef, dwarf_sections_number(&s->unit, DW_AT_stmt_list, 0),
-		dwarf_sections_text(&s->unit, DW_AT_comp_dir));
 }
 
 /* ---- addresses */

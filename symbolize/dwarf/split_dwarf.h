@@ -33,10 +33,6 @@ void split_dwarf_close(struct split_dwarf *s);
 /* Returns the DIE of the unit, with the functions below it. */
 Dwarf_Die *split_dwarf_unit(struct split_dwarf *s);
 
-/* Returns how much memory the unit's table of files, or of lines, takes at
- * most. */
-uint64_t split_dwarf_lines_bytes(struct split_dwarf *s);
-
 /* State of an iteration over the ranges of a DIE; starts as all zero. */
 struct split_dwarf_walk {
 	uint64_t at, base;

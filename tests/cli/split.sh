@@ -9,12 +9,14 @@ mkdir home src bin
 export HOME
 unset XDG_CACHE_HOME
 
-cat >src/a.c <<'EOF2'
-#include <stdio.h>
-volatile int state = 3;
+# -fdebug-types-section: types have a section of their own, from clang (C++ only)
+# a table of files, too
+cat >src/kept.h <<'EOF2'
 struct kept {
 	int n;
-} kept; /* -fdebug-types-section: a section of its own */
+} kept;
+EOF2
+cat >src/inner.h <<'EOF2'
 static inline __attribute__((always_inline)) int deep(int x)
 {
 	return x * state + 7;
@@ -25,6 +27,15 @@ static inline __attribute__((always_inline)) int inner(int x)
 		printf("%d\n", x);
 	return deep(x) ^ deep(x + 1);
 }
+EOF2
+cat >src/a.c <<'EOF2'
+#include <stdio.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+volatile int state = 3;
+#include "inner.h"
+#include "kept.h"
 __attribute__((noinline)) int outer(int x)
 {
 	for (int i = 0; i < x; i++)
@@ -43,8 +54,15 @@ int main(int argc, char **argv)
 		return rare(argc);
 	return outer(argc) + other(argc);
 }
+#ifdef __cplusplus
+}
+#endif
 EOF2
 cat >src/b.c <<'EOF2'
+#ifdef __cplusplus
+extern "C"
+#endif
+	int other(int x);
 extern volatile int state;
 static inline __attribute__((always_inline)) int square(int x)
 {
@@ -65,7 +83,7 @@ build() {
 	name=$1
 	cc=$2
 	shift 2
-	(cd src && rm -f ./*.dwo && $cc -O2 "$@" -c a.c b.c &&
+	(cd src && rm -f ./*.dwo && "$cc" -O2 "$@" -c a.c b.c &&
 		$cc -Wl,--build-id=sha1 -o ../bin/"$name" a.o b.o) 2>/dev/null
 }
 
@@ -98,8 +116,8 @@ EOF2
 	"$B" ingest -q -f -o x.db "$@" c.data 2>err
 	"$B" query --format csv x.db "SELECT s.name || ' ' || f.symoff || ' ' ||
 		coalesce(f.line, '-') || ' ' || coalesce((SELECT group_concat(
-			n.name || ':' || n.line || ' ', '') FROM inline_frame n
-			WHERE n.frame = f.id), '')
+			replace(n.name, '(int)', '') || ':' || substr(n.file, -7) || ':' || n.line || ' ', '')
+			FROM inline_frame n WHERE n.frame = f.id), '')
 		FROM frame f JOIN symbol s ON s.id = f.symbol
 		JOIN image i ON i.id = f.image WHERE i.path LIKE '%/bin/%'
 		ORDER BY f.off" | tail -n +2 | tr -d '\r"' | tee all | grep -c .
@@ -136,8 +154,10 @@ do
 		rm -f got
 		frames whole --no-cache >/dev/null
 		mv got want || exit 2
-		for more in -fdebug-types-section -gsplit-dwarf=single
+		for more in -fdebug-types-section '-x c++ -fdebug-types-section' \
+			-gsplit-dwarf=single
 		do
+			# shellcheck disable=SC2086 # several options
 			build prog "$cc" -gdwarf-$v -gsplit-dwarf $more ||
 				continue
 			frames prog --no-cache >/dev/null
