@@ -59,6 +59,7 @@ static const struct kernel_place {
 	{ "arch_call_rest_init", START_UNKNOWN, WAY_GONE },
 	{ "ret_from_fork", START_INTERRUPT, WAY_CALL },
 	{ "entry_INT80_compat", START_INTERRUPT, WAY_CALL },
+	{ "asm_int80_emulation", START_INTERRUPT, WAY_INTERRUPTED },
 	{ "asm_exc_*", START_INTERRUPT, WAY_INTERRUPTED },
 	{ "asm_sysvec_*", START_INTERRUPT, WAY_INTERRUPTED },
 	{ "asm_*_interrupt", START_INTERRUPT, WAY_INTERRUPTED },

@@ -8,7 +8,7 @@ cd "$dir" || exit 2
 
 at=0
 for name in _text work do_syscall_64 entry_SYSCALL_64_after_hwframe asm_sysvec_apic_timer_interrupt sysvec_apic_timer_interrupt \
-	ret_from_fork_asm ret_from_fork kthread el0t_64_sync el0t_64_sync_handler data_behind_code _etext; do
+	ret_from_fork_asm ret_from_fork kthread el0t_64_sync el0t_64_sync_handler asm_int80_emulation data_behind_code _etext; do
 	printf 'ffffffff8100%02x00 T %s\n' $at "$name"
 	eval "$name=0xffffffff8100$(printf %02x $at)10"
 	at=$((at + 1))
@@ -74,6 +74,12 @@ is "of the capture, without a database" "unchecked 7, fabricated 3; unchecked 7,
 	"$(classes --kallsyms kallsyms false.data); $(classes --kallsyms kallsyms early.data)"
 "$B" merge -q -o merged2.db true.db early.db 2>err
 is "merged with others it is said of it, too" "unchecked 14, not judged (start) 1" "$(classes merged2.db)"
+
+# a system call by int 0x80, since Linux 6.7
+# shellcheck disable=SC2154
+echo "$work $do_syscall_64 $asm_int80_emulation" | capture int80
+"$B" ingest -q -o int80.db --kallsyms kallsyms int80.data
+is "it begins where a program of 32 bits calls the kernel" "unchecked 1" "$(classes int80.db)"
 
 # perf record -e cpu-clock/call-graph=fp,max-stack=8/ of a program that reads /proc/self/maps
 full() { classes "$@" --kallsyms "$root/tests/captures/max-stack.kallsyms"; }
