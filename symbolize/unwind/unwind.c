@@ -739,12 +739,13 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 	out->end = unwind_walk(u, in, abi, false, out);
 	if (out->end == UNWIND_COMPLEX)
 		out->end = unwind_walk(u, in, abi, true, out);
-	/* musl has no tables, and none is needed where a thread begins */
+	/* musl has no tables, and none is needed where a thread begins; that of
+	 * a _start() in C has a caller, in whose place is argc */
 	uint64_t last = out->ip[out->n - 1] & in->user_mask;
 
-	if (out->end == UNWIND_NO_TABLE && out->n > 1 &&
-	    in->find(in->arg, last, &map) && !map.code && map.image &&
-	    unwind_begins(uw, &map, last + 1))
+	if ((out->end == UNWIND_NO_TABLE || out->end == UNWIND_NO_MAP) &&
+	    out->n > 1 && in->find(in->arg, last, &map) && !map.code &&
+	    map.image && unwind_begins(uw, &map, last + 1))
 		out->end = UNWIND_OUTERMOST;
 }
 

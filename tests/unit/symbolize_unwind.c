@@ -207,6 +207,9 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
+	/* mov %eax,%edi; mov $60,%eax; syscall: as a _start() in C, whose
+	 * table has a caller */
+	put_code(fd, IN(BIG) + 0x30, "\x89\xc7\xb8\x3c\0\0\0\x0f\x05", 9);
 	/* glibc's __start_context, whose table begins there, too: nop;
 	 * mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi */
 	put_code(fd, IN(BARE) + 0xa8 - 1,
@@ -581,6 +584,9 @@ START_TEST(a_function_to_which_nothing_returns_is_the_outermost)
 	GOT(UNWIND_OUTERMOST, IN(SAVES), mcall + 0x3f, IN(START) - 1);
 	UNWIND(IN(SAVES), 0, 0, 1, clone, IN(BIG), 3, 4, 5, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, IN(SAVES), clone - 1);
+	/* argc is where the caller of a _start() in C would be */
+	UNWIND(IN(LEAF), 0, 0, IN(BIG) + 0x30, 0, 0, 0, 1, 2);
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BIG) + 0x2f);
 	/* it is there itself */
 	UNWIND(clone, 0, 0, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, clone, IN(START) - 1);
