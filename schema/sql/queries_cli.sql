@@ -45,8 +45,11 @@ ORDER BY min(event_id)
 SELECT DISTINCT CAST(cpu AS TEXT) AS name FROM event
 WHERE cpu >= 0
 
+-- The readings of 'record --waits' have no code, and no release.
 -- name: capture_machines
-SELECT DISTINCT host, release, format = 'ctf' AS ctf FROM capture
+SELECT DISTINCT host, release, format = 'ctf' AS ctf FROM capture c
+WHERE NOT format = 'ftext' OR EXISTS (SELECT 1 FROM event_type t
+	WHERE t.capture = c.id AND t.name NOT GLOB 'limits_*')
 
 -- When recorders wrote all captures that have inodes, if that is known of each;
 -- before: not later, if that is.

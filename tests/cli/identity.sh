@@ -437,10 +437,21 @@ int main(void)
 }
 EOF2
 build vd vd.c
-if perf record -q --buildid-mmap -o vdso.data -F 999 -g ./vd 2>/dev/null
+reading() {
+	python3 -c 'import time
+print("x-1 [000] ..... %.6f: limits_process: pid=1" % time.monotonic())'
+}
+printf '%s\n' '# beside: clock=monotonic' '# tracer: nop' "$(reading)" >readings.txt
+if perf record -q --buildid-mmap -k CLOCK_MONOTONIC -o vdso.data -F 999 -g ./vd 2>/dev/null
 then
 	here vdso.data
 	is the_vdso_of_this_boot_is_found named "$("$B" query --format csv x.db \
+		"SELECT status FROM image WHERE path = '[vdso]'" | tail -n +2 |
+		tr -d '\r')"
+	# the text of readings that 'record --waits' writes has no host
+	reading >>readings.txt
+	here vdso.data readings.txt || cat err
+	is readings_do_not_hide_it named "$("$B" query --format csv x.db \
 		"SELECT status FROM image WHERE path = '[vdso]'" | tail -n +2 |
 		tr -d '\r')"
 	away vdso.data
