@@ -338,6 +338,8 @@ static void locate_link(const struct symbolizer *sy, const struct image *img,
 	if (locate_usable_path(img)) {
 		int n = (int)(strrchr(img->path, '/') - img->path);
 
+		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+			places_add(out, "%s%.*s/%s", *d, n, img->path, name);
 		places_add(out, "%s" DEBUG_ROOT "%.*s/%s", symfs, n, img->path,
 			   name);
 	}

@@ -86,6 +86,17 @@ split
 mkdir bin/.debug
 mv bin/prog.debug bin/.debug
 both of_the_debug_link_in_a_folder
+# whose name is not that of the program, as in Fedora's packages
+build -g
+objcopy --only-keep-debug bin/prog bin/prog-1.debug
+strip bin/prog
+(cd bin && objcopy --add-gnu-debuglink=prog-1.debug prog)
+mkdir -p "debug$dir/bin"
+mv bin/prog-1.debug "debug$dir/bin"
+at=$dir/bin
+is of_the_debug_link_in_a_folder_like_usr_lib_debug outer,9,inner:4 \
+	"$(frame --debug-dir debug)"
+rm -r debug
 
 if command -v dwz >/dev/null && build -g && (cd bin && cp prog other &&
 	dwz -m shared.dwz -M shared.dwz prog other) 2>/dev/null
