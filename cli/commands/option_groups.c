@@ -269,6 +269,12 @@ bool output_is_set(void)
 
 int output_check(struct err *err)
 {
+	const char *name = json ? "json" : format ? format : names[0];
+
+	if (spreadsheet && !output_is_csv(name))
+		return err_set(err, ERR_USAGE,
+			       "--spreadsheet is for --format csv, not %s",
+			       name);
 	if (!json || !format || !strcmp(format, "json"))
 		return 0;
 	return err_set(err, ERR_USAGE,

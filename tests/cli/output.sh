@@ -190,6 +190,9 @@ same no_text_is_a_formula_and_numbers_are_no_texts "a,b,c,d,e,f
 "$B" query --format csv fp-1.db "SELECT '=1' AS a" >out
 same without_it_texts_are_as_recorded "a
 =1"
+"$B" query --spreadsheet fp-1.db "SELECT '=1' AS a" >out 2>log
+truth it_is_refused_where_it_would_do_nothing [ "$?,$(head -n 1 log)" = \
+	"2,backstitch: --spreadsheet is for --format csv, not table" ]
 
 "$B" completion bash >out
 truth bash_completion_is_shell bash -n out
