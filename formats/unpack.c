@@ -68,9 +68,14 @@ static bool unpack_is_other(const void *head)
 
 bool unpack_knows(const void *head, size_t n)
 {
+	/* a file of pzstd begins with a frame to be skipped, "\x50" to "\x5f"
+	 * and three other bytes */
 	return n >= 4 &&
 	       (!memcmp(head, "\x1f\x8b\x08", 3) ||
-		!memcmp(head, "\x28\xb5\x2f\xfd", 4) || unpack_is_other(head));
+		!memcmp(head, "\x28\xb5\x2f\xfd", 4) ||
+		((*(const unsigned char *)head & 0xf0) == 0x50 &&
+		 !memcmp((const char *)head + 1, "\x2a\x4d\x18", 3)) ||
+		unpack_is_other(head));
 }
 
 struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n)
@@ -126,10 +131,13 @@ static int unpack_fill(struct unpack *u, struct err *err)
 }
 
 /* Unpacks the next bytes of a gzip file, which may have several streams, one
- * after the other. Returns 0, or -1 and *err. */
+ * after the other, and zeros behind them, as a copy from a device has. Returns
+ * 0, or -1 and *err. */
 static int unpack_step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 			    struct err *err)
 {
+	while (!u->inside && u->pos < u->len && !u->buf[u->pos])
+		u->pos++;
 	u->z.next_in = u->buf + u->pos;
 	u->z.avail_in = (uInt)(u->len - u->pos);
 	u->z.next_out = out;

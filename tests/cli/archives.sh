@@ -134,6 +134,30 @@ tar cf empty.tar --no-recursion sym
 refused "folders alone" 1 'no files are in this archive' empty.tar
 gzip -c perf.data.gz >twice.gz
 refused "what is packed twice" 1 'this is a gzip file inside a packed file' twice.gz
+{
+	printf '\004\042\115\030'
+	cat run/perf.data
+} >data.lz4
+refused "what lz4 packed" 1 'this is an lz4 file; unpack it first: lz4 -d' data.lz4
+
+# ---- other ways to write what is read: pzstd begins with a frame to be skipped, and a device ends with zeros
+if command -v zstd >/dev/null
+then
+	{
+		printf '\120\052\115\030\004\000\000\000\377\377\377\000'
+		zstd -q -c run/perf.data
+	} >pzstd.zst
+	"$B" ingest -q -f --no-symbols -o x.db pzstd.zst 2>err
+	is "a file of pzstd is read" "0 $want" "$? $(rows x.db)"
+else
+	echo "skip a file of pzstd is read: no zstd"
+fi
+{
+	cat perf.data.gz
+	head -c 1000 /dev/zero
+} >filled.gz
+"$B" ingest -q -f --no-symbols -o x.db filled.gz 2>err
+is "zeros behind what gzip packed are no damage" "0 $want" "$? $(rows x.db)"
 
 # what a shell waited for is in its own sums
 mkdir large && head -c 8000000 /dev/urandom >large/noise && cp run/perf.data large/
