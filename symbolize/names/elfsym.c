@@ -561,6 +561,24 @@ static void elfsym_note_packed(struct symbolizer *sy, const struct elf_file *ef)
 			    ef->path);
 }
 
+/* Notes that lines are not read because dwz moved a part of the debug
+ * information to a file that several programs share. */
+static void elfsym_note_shared(struct symbolizer *sy, const struct elf_file *ef)
+{
+	struct elf_section s;
+	char text[128];
+	Elf_Data *d = elf_section_find(ef, ".gnu_debugaltlink", &s)
+			      ? elf_section_data(&s)
+			      : NULL;
+
+	if (!d)
+		return;
+	snprintf(text, sizeof(text),
+		 "source lines need the file of dwz, which is not here: %.*s",
+		 d->d_size < 60 ? (int)d->d_size : 60, (char *)d->d_buf);
+	report_note(sy, text, ef->path);
+}
+
 static void elfsym_open_lines(struct elfsym *en, struct symbolizer *sy,
 			      const struct image *img)
 {
@@ -575,6 +593,8 @@ static void elfsym_open_lines(struct elfsym *en, struct symbolizer *sy,
 	if (en->shared && dwarf_has(en->shared))
 		section_hashes_add_debug(sy, en->shared);
 	en->info = dwarf_open(en->lines, en->shared);
+	if (!en->shared)
+		elfsym_note_shared(sy, en->lines);
 	elfsym_note_packed(sy, en->lines);
 }
 

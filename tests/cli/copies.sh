@@ -98,6 +98,15 @@ is of_the_debug_link_in_a_folder_like_usr_lib_debug outer,9,inner:4 \
 	"$(frame --debug-dir debug)"
 rm -r debug
 
+# a part of which is in a file that is not here, as after dwz
+build -g
+printf '../.dwz/common\0%020d' 7 >alt
+objcopy --add-section .gnu_debugaltlink=alt bin/prog
+at=$dir/bin
+is without_the_shared_file_there_are_names 'outer,,' "$(frame)"
+grep -q ': source lines need the file of dwz, which is not here: ../.dwz/common$' err
+ok and_it_is_said $?
+
 if command -v dwz >/dev/null && build -g && (cd bin && cp prog other &&
 	dwz -m shared.dwz -M shared.dwz prog other) 2>/dev/null
 then
