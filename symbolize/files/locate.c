@@ -171,6 +171,35 @@ static void places_add_perf_cache(const struct symbolizer *sy, const char *id,
 	places_add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
 }
 
+/* perf's cache has a folder for each path, with a folder for each build-id. If
+ * it is unknown which of these is the image's, the inode decides: perf links
+ * files there. A program that is built often has hundreds, which must leave
+ * room for other places. */
+static void places_add_linked(const struct symbolizer *sy,
+			      const struct image *img, const char *path,
+			      struct places *out)
+{
+	char folder[PATH_SIZE], file[sizeof(folder)];
+	struct dirent *e;
+	struct stat st;
+	int n = sy->opts.home ? snprintf(folder, sizeof(folder), "%s/.debug%s",
+					 sy->opts.home, path)
+			      : -1;
+	DIR *d = n > 0 && (size_t)n < sizeof(folder) ? opendir(folder) : NULL;
+
+	while (d && (e = readdir(d))) {
+		n = snprintf(file, sizeof(file), "%s/%s/elf", folder,
+			     e->d_name);
+		if (e->d_name[0] == '.' || n < 0 || (size_t)n >= sizeof(file))
+			continue;
+		if (out->n < PLACES_MAX / 2 ||
+		    (!stat(file, &st) && st.st_ino == img->ino))
+			places_add(out, "%s", file);
+	}
+	if (d)
+		closedir(d);
+}
+
 /* Adds places at a recorded path; id: build-id of the image, as a path. */
 static void locate_file(const struct symbolizer *sy, const struct image *img,
 			const char *id, struct places *out)
@@ -208,25 +237,8 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	}
 	out->adding = FOUND_BY_ID;
 	places_add_perf_cache(sy, id, "elf", out);
-	if (img->ino && identity_of_id(sy, img) < IDENTITY_ID_READ) {
-		/* perf's cache has a folder for each path, with a folder for
-		 * each build-id. If it is unknown which of these is the
-		 * image's, the inode decides: perf links files there. */
-		char folder[PATH_SIZE];
-		struct dirent *e;
-		int n = sy->opts.home
-				? snprintf(folder, sizeof(folder),
-					   "%s/.debug%s", sy->opts.home, path)
-				: -1;
-		DIR *d = n > 0 && (size_t)n < sizeof(folder) ? opendir(folder)
-							     : NULL;
-
-		while (d && (e = readdir(d)))
-			if (e->d_name[0] != '.')
-				places_add(out, "%s/%s/elf", folder, e->d_name);
-		if (d)
-			closedir(d);
-	}
+	if (img->ino && identity_of_id(sy, img) < IDENTITY_ID_READ)
+		places_add_linked(sy, img, path, out);
 	out->adding = FOUND_PATH;
 	if (!symfs) {
 		places_add(out, "%s", img->path);

@@ -167,6 +167,22 @@ here deleted.data
 "$B" symbolize --symfs old x.db >out 2>&1
 is a_finished_database_is_mended 'alpha beta' "$(names x.db daemon)"
 
+# A program that was built often: perf's cache has a folder for each build.
+cp one often
+for i in $(seq 60)
+do
+	mkdir -p ".debug$dir/often/$i"
+	cp two ".debug$dir/often/$i/elf"
+done
+record_to often.data -g -o - timeout 0.4 ./often
+here often.data
+is many_builds_in_the_cache_do_not_hide_the_file 'alpha beta' "$(names x.db often)"
+mkdir ".debug$dir/often/id"
+mv often ".debug$dir/often/id/elf"
+cp two often
+here often.data
+is nor_the_one_that_perf_linked 'alpha beta' "$(names x.db often)"
+
 # The file at the path is written after the capture, which has no build-ids.
 cp one pgm
 record_to inplace.data -g -o - timeout 0.4 ./pgm
