@@ -20,7 +20,7 @@
 #define NO_TEXT UINT32_MAX /* no string */
 /* The last byte is a version: of the format, of demangling, and of the names
  * for code without one. */
-#define NAME_CACHE_MAGIC "bstitch\6"
+#define NAME_CACHE_MAGIC "bstitch\7"
 
 struct cached_symbol { /* one symbol */
 	uint64_t start, size;
