@@ -804,6 +804,11 @@ static int record_show(int n, char **shown, struct err *err)
 	if (!s)
 		return -1;
 	int rc = want.n_program ? record_find_program(s, &pid, err) : 0;
+	struct rows *r = rc ? NULL : ROWS_BY(s, "path_computed", err, pid);
+	bool computed = rows_step(r);
+
+	if (!rc)
+		rc = rows_end(r, err);
 	path_of_process(want.pid);
 	store_close(s);
 	if (rc)
@@ -813,11 +818,15 @@ static int record_show(int n, char **shown, struct err *err)
 		return cmd_default.run(n, shown, err);
 	char *word OWNED = safe_text_word(pid > 0 ? db : want.out);
 	/* perf recorded all CPUs, and the first screen counts all of them */
-	if (pid > 0)
+	if (pid > 0 && computed)
 		say("'backstitch report --pid %lld %s' has the hot functions "
 		    "of this process, 'backstitch report %s' those of the "
 		    "whole machine\n",
 		    (long long)pid, word, word);
+	else if (pid > 0)
+		say("'backstitch %s' has the hot functions of the whole "
+		    "machine\n",
+		    word);
 	else
 		say("'backstitch %s' has the hot functions\n", word);
 	return status ? status : rc;

@@ -166,6 +166,12 @@ LEFT JOIN thread t ON t.id = e.thread LEFT JOIN process k ON k.id = t.process
 WHERE x.name <> 'sleep' AND (noted NOT NULL
 	OR NOT EXISTS (SELECT 1 FROM capture WHERE cmdline <> ''))
 
+-- name: path_computed
+-- Whether a process, by its pid, has a stack: one that hangs has none.
+SELECT 1 AS computed FROM event e JOIN thread t ON t.id = e.thread
+JOIN process p ON p.id = t.process
+WHERE p.pid = ?1 AND (e.kraw NOT NULL OR e.uraw NOT NULL) LIMIT 1
+
 -- name: interval_types
 -- Events that may begin or end intervals, without the name of an ftrace
 -- instance. Of timers record --waits leaves out most entries, but no exit.

@@ -232,6 +232,8 @@ timeout 120 "$B" record --waits --for 0.3s -o stop.data -p $pid >out 2>err
 tr '\n' ' ' <out | grep -q "^the only thread of sleep ($pid) never ran in .*: a signal has stopped it, and 'kill -CONT' lets it go on"
 bad=$?
 say a_process_that_was_stopped_is_told
+is it_has_no_hot_functions "'backstitch stop.db' has the hot functions of the whole machine" \
+	"$(grep 'hot functions' err)"
 kill -CONT $pid && kill $pid
 # numbers of its own in a namespace
 if unshare --fork --pid --mount-proc true 2>/dev/null

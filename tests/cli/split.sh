@@ -11,7 +11,7 @@ unset XDG_CACHE_HOME
 
 # -fdebug-types-section: types have a section of their own, from clang (C++ only)
 # a table of files, too
-cat >src/kept.h <<'EOF2'
+cat >src/turn.h <<'EOF2'
 struct kept {
 	int n;
 } kept;
@@ -35,7 +35,7 @@ extern "C" {
 #endif
 volatile int state = 3;
 #include "inner.h"
-#include "kept.h"
+#include "turn.h"
 __attribute__((noinline)) int outer(int x)
 {
 	for (int i = 0; i < x; i++)
