@@ -314,6 +314,11 @@ static const struct opt *find_long(const struct command *c, const char *name,
 	/* the whole name of another command's option abbreviates none */
 	if (options_say_whose(c, 0, name, len, err))
 		return NULL;
+	for (const struct command *const *of = commands; *of; of++)
+		if (options_find((*of)->opts, 0, name, len)) {
+			unknown_long(c, name, len, err);
+			return NULL;
+		}
 	options_walk(c->opts, abbreviation_take, &a);
 	options_walk(options_typed ? options_typed->words : NULL,
 		     abbreviation_take, &a);

@@ -148,6 +148,10 @@ check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
 check long_options_may_be_cut 0 $? 'Self %  Samples'
 "$B" report --no perf.db >out 2>err
 check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-inline"
+"$B" path --cpu 0 perf.db >out 2>err
+check nor_for_another_commands_option 2 $? "unknown option '--cpu'"
+"$B" script --format json perf.db >out 2>err
+check nor_for_that_of_a_format 2 $? "unknown option '--format'"
 "$B" report -g --sort sym perf.db >out 2>err
 check perfs_letters_are_known 0 $? 'calls, from the outermost caller down'
 for command in ingest report query completion help
