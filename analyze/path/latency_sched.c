@@ -8,6 +8,7 @@
 #include "analyze/latency/intervals.h"
 #include "analyze/latency/pair_kinds.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 static const char sched_kinds[2][8] = { "wake-up", "off-cpu" };
 
@@ -96,6 +97,22 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 	}
 }
 
+/* Returns the CPU of the switch that began a wait; -1: not known. The run
+ * before it may be too short for a piece. */
+static int32_t latency_sched_left(const struct timeline *t,
+				  const struct path_wait *w)
+{
+	const struct numbers id = lists_get(&t->stays, w->thread);
+	size_t i = search_where(
+		id.n, k, timeline_stay(t, numbers_get(&id, k)).to > w->from);
+	struct timeline_stay s;
+
+	if (!i)
+		return -1;
+	s = timeline_stay(t, numbers_get(&id, i - 1));
+	return s.to == w->from ? s.cpu : -1;
+}
+
 /* Reports a wait. It is proved if no piece of it may hide a run. */
 static void latency_sched_wait(struct latency_sched *s,
 			       const struct path_wait *w)
@@ -106,8 +123,7 @@ static void latency_sched_wait(struct latency_sched *s,
 	};
 	enum proof least = PROOF_PROVED;
 
-	if (w->piece)
-		i.cpu = proofs_piece(p, w->thread, w->piece - 1).cpu;
+	i.cpu = latency_sched_left(s->r.t, w);
 	for (size_t k = w->piece; k < proofs_pieces(p, w->thread); k++) {
 		const struct proof_piece pc = proofs_piece(p, w->thread, k);
 

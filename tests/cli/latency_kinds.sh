@@ -342,6 +342,11 @@ sed -i '/ \(1.05\|2.10\|3.05\|4.10\)0000:/s/\[000\]/[003]/' cpus.txt
 "$B" latency off-cpu --by cpu --format csv cpus.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-2 | sort >said
 printf '%s\n' off-cpu,0 off-cpu,3 | cmp -s - said
 ok "a_wait_is_of_the_CPU_that_the_thread_left" $?
+# without the switch that brought it there: the run before the wait has no length
+sed '/ 3.050000:/d; s/^\(.*\) 4.100000: /i-0 [003] ..... 4.099000: sched_waking: comm=x pid=12 prio=120 target_cpu=000\n&/' cpus.txt >brief.txt
+"$B" latency off-cpu --by cpu --format csv brief.txt 2>err | tr -d '\r' | sed 1d | cut -d, -f1-2 | sort >said
+printf '%s\n' off-cpu,0 off-cpu,3 | cmp -s - said
+ok "and_so_is_one_after_a_run_that_is_too_short_to_see" $?
 "$B" latency off-cpu --by cpu --cpu 0-1,3 --format csv cpus.txt 2>err | grep -q '^off-cpu,3,'
 ok "a_number_behind_a_range_is_in_the_list" $?
 trace worth <<'END'
