@@ -239,14 +239,14 @@ struct trust_counts trust_count(const struct trust *t)
 }
 
 /* Finds the files without frame pointers that are the cause of a class. Returns
- * a rule of the one with most samples, and how many others there are. *all:
- * they are the cause of all its samples. */
+ * a rule of the one with most samples, and how many others there are; NULL if
+ * they are not the cause of most of it. *all: they are of all its samples. */
 static const struct trust_rule *trust_cause(const struct trust *t,
 					    const struct trust_word *w,
 					    size_t *others, bool *all)
 {
 	const struct trust_rule *most = NULL;
-	int64_t best = 0;
+	int64_t best = 0, of_them = 0, sum = 0;
 	size_t files = 0;
 
 	*all = true;
@@ -257,10 +257,12 @@ static const struct trust_rule *trust_cause(const struct trust *t,
 
 		if (r->word != w || !r->n)
 			continue;
+		trust_tally(&sum, (uint64_t)r->n);
 		if (!r->unframed) {
 			*all = false;
 			continue;
 		}
+		trust_tally(&of_them, (uint64_t)r->n);
 		for (size_t k = 0; k < t->n; k++) {
 			const struct trust_rule *o = &t->rule[k];
 
@@ -276,7 +278,7 @@ static const struct trust_rule *trust_cause(const struct trust *t,
 		}
 	}
 	*others = files ? files - 1 : 0;
-	return most;
+	return of_them > sum / 2 ? most : NULL;
 }
 
 /* Adds a name of a capture, made safe to show. */
