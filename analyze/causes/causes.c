@@ -465,7 +465,7 @@ static int causes_end(struct causes *c, struct err *err)
 	for (size_t i = 0; i < 2 * c->n_slept; i++)
 		if (c->slept[i / 2][i % 2])
 			wait_causes_learn(c->words, i % 2, &c->stack[i / 2]);
-	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
+	if (wake_contexts_settle(c->contexts, c->db, c->names, c->stack, err))
 		return -1;
 	c->limits = limits_load(c->db, c->kernel, err);
 	if (!c->limits)

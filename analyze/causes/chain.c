@@ -17,14 +17,15 @@ struct chain_visit {
 	uint32_t depth;
 };
 
-WORDS_FUNCTION(chain_state_word,
-	       enum chain_state, [CHAIN_RUN] = "run", [CHAIN_READY] = "ready",
-	       [CHAIN_THROTTLED] = "throttled", [CHAIN_HELD] = "not run",
-	       [CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
-	       [CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
-	       [CHAIN_DISK] = "disk", [CHAIN_IDLE] = "idle",
-	       [CHAIN_OFF] = "off", [CHAIN_UNBORN] = "unborn",
-	       [CHAIN_DEAD] = "dead", [CHAIN_UNKNOWN] = "unknown");
+WORDS_FUNCTION(
+	chain_state_word,
+	enum chain_state, [CHAIN_RUN] = "run", [CHAIN_READY] = "ready",
+	[CHAIN_THROTTLED] = "throttled", [CHAIN_HELD] = "not run",
+	[CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
+	[CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
+	[CHAIN_DISK] = "disk", [CHAIN_IDLE] = "idle", [CHAIN_SIGNAL] = "signal",
+	[CHAIN_OFF] = "off", [CHAIN_UNBORN] = "unborn", [CHAIN_DEAD] = "dead",
+	[CHAIN_UNKNOWN] = "unknown");
 
 int32_t chain_on_cpu(const struct timeline *t, const struct chain_segment *s)
 {
@@ -196,8 +197,8 @@ static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
 
 	v->path[v->depth++] = pc->edge;
 	s.proof = proof;
-	if (leaf != CHAIN_STATES) {
-		s.state = leaf;
+	if (leaf != CHAIN_STATES || e.context == CONTEXT_SIGNAL) {
+		s.state = leaf != CHAIN_STATES ? leaf : CHAIN_SIGNAL;
 		chain_add(v, pc, &s);
 	} else if (waker == TIMELINE_NONE || v->depth >= v->depth_max ||
 		   waker == s.thread) {

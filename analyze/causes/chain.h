@@ -3,10 +3,10 @@
  *
  * chain(T, t) is T itself where T runs, is ready, dead, or unknown at t;
  * chain(W, t) where T is blocked at t and W ended that wait; the chain of T's
- * parent where T is not born; and T with the name of an interrupt if that ended
- * the wait. So only what W did while T waited counts. The segments cover the
- * requested time without holes. The proof of each is the weakest of the states
- * and wake-ups on its path. */
+ * parent where T is not born; and T with the name of an interrupt, or "signal",
+ * if that ended the wait. So only what W did while T waited counts. The
+ * segments cover the requested time without holes. The proof of each is the
+ * weakest of the states and wake-ups on its path. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,8 @@ enum chain_state {
 	CHAIN_HARDIRQ,
 	CHAIN_SOFTIRQ,
 	CHAIN_DISK,
-	CHAIN_IDLE, /* woken by an idle CPU: a device, or another CPU */
+	CHAIN_IDLE,   /* woken by an idle CPU: a device, or another CPU */
+	CHAIN_SIGNAL, /* a signal woke it, which is not what it waited for */
 	CHAIN_OFF,
 	CHAIN_UNBORN,
 	CHAIN_DEAD,

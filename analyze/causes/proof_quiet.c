@@ -312,7 +312,8 @@ static enum proof edge_proof(const struct timeline_wake *w)
 	if (w->waker < 0 || open)
 		return PROOF_LIKELY;
 	if (w->kind == TIMELINE_WAKEUP &&
-	    (w->waker == 0 || w->context != CONTEXT_TASK))
+	    (w->waker == 0 ||
+	     (w->context != CONTEXT_TASK && w->context != CONTEXT_SIGNAL)))
 		return PROOF_UNKNOWN;
 	return PROOF_PROVED;
 }

@@ -1102,7 +1102,8 @@ void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
 
 		if (w.waiter == TIMELINE_NONE ||
 		    (w.context != CONTEXT_SOFTIRQ_UNKNOWN &&
-		     w.context != CONTEXT_HARDIRQ))
+		     w.context != CONTEXT_HARDIRQ &&
+		     w.context != CONTEXT_SIGNAL))
 			continue;
 		w.context = fn(arg, &w);
 		timeline_put_wake(t, &w);

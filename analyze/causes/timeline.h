@@ -75,6 +75,8 @@ enum timeline_context {
 	CONTEXT_DISK, /* hardirq or softirq in which a disk request was
 		       * completed */
 	CONTEXT_NMI,
+	CONTEXT_SIGNAL, /* a thread that sent a signal, for which the other one
+			 * did not wait */
 };
 
 #define TIMELINE_TYPES 4

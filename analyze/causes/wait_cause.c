@@ -460,6 +460,25 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 	return cause_find_place(c, cause_read(c, &g), &depth);
 }
 
+enum wait_cause wait_causes_of_user(struct wait_causes *c,
+				    const struct offcpu_stack *at)
+{
+	static const char *const prefix[] = { "_", "GI_", "libc_" };
+	const struct wait_place p = wait_causes_place(c, at);
+	const struct label *f =
+		p.has_inner ? labels_get(c->stacks->labels, p.inner) : NULL;
+
+	if (!f || !cause_is_library(f, true))
+		return WAIT_UNKNOWN;
+	const char *name = f->name;
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
+		while (cause_begins(name, prefix[i]))
+			name += strlen(prefix[i]);
+	name += strspn(name, "_");
+	return wait_cause_of_call(name);
+}
+
 const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p)
 {
 	struct labels *labels = c->stacks->labels;
@@ -598,6 +617,16 @@ static int cause_vector(const char *name)
 	return -1;
 }
 
+/* What sends a signal or ends the threads of a process, and wakes for that
+ * (kernel/signal.c), and what is called by the same functions but is none: the
+ * end of a child, work for a task (5.10), and the freezer. */
+static const char *const cause_signals[] = {
+	"complete_signal", "signal_wake_up", "zap_other_threads", "zap_process"
+};
+static const char *const cause_no_signals[] = { "do_notify_parent",
+						"task_work_add",
+						"fake_signal_wake_up" };
+
 /* Returns the context of a kernel stack, and *vector; -1: not known. */
 static enum timeline_context cause_find_context(const struct labels *labels,
 						const struct label_list *l,
@@ -607,6 +636,8 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 	bool timed = false;
 	bool entered = false;
 	bool work = false;
+	bool signal = false;
+	bool other = false;
 
 	*vector = -1;
 	for (size_t i = 0; i < l->n; i++) {
@@ -615,6 +646,8 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 		timed |= cause_is_any(f, cause_timers);
 		work |= !strncmp(f, "irq_work_", 9);
 		entered |= cause_is_any(f, cause_entries);
+		signal |= cause_is_any(f, cause_signals);
+		other |= cause_is_any(f, cause_no_signals);
 		if (cause_is_any(f, cause_softirqs))
 			context = cause_of_softirq(labels, l, i), *vector = -1;
 		else if (i &&
@@ -629,7 +662,9 @@ static enum timeline_context cause_find_context(const struct labels *labels,
 	 * kworkers, not threads that wait for a timer */
 	if (timed && !work)
 		return CONTEXT_TIMER;
-	return context || !entered ? context : CONTEXT_TASK;
+	if (context || !entered)
+		return context;
+	return signal && !other ? CONTEXT_SIGNAL : CONTEXT_TASK;
 }
 
 enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,

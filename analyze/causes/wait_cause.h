@@ -108,3 +108,7 @@ bool wait_cause_is_own(const struct label *f);
 const char *wait_cause_word(enum wait_cause cause);
 /* Returns what a system call waits for, by its name. */
 enum wait_cause wait_cause_of_call(const char *call);
+/* Returns what the innermost user function of a stack waits for, if that is the
+ * C library's of a system call or of futex(2). */
+enum wait_cause wait_causes_of_user(struct wait_causes *c,
+				    const struct offcpu_stack *at);

@@ -4,6 +4,7 @@
 
 #include "analyze/causes/proof.h"
 #include "analyze/causes/missing.h"
+#include "analyze/causes/offcpu.h"
 #include "analyze/causes/timeline.h"
 #include "analyze/causes/causes_types.h"
 #include "analyze/causes/irqs.h"
@@ -45,6 +46,7 @@ struct wake_contexts {
 	struct wake_open *open; /* by event */
 	size_t n_open, cap_open;
 	const struct causes_names *names;
+	const struct offcpu_stack *stack; /* by the timeline's numbers */
 	struct wake_ksoftirqd {
 		int32_t cpu;
 		uint32_t thread;
@@ -99,7 +101,7 @@ static enum timeline_context wake_context(struct wait_causes *w, int64_t flags,
 	if (flags & FLAG_HARDIRQ)
 		return stack == CONTEXT_TIMER ? CONTEXT_TIMER : CONTEXT_HARDIRQ;
 	if (!(flags & FLAG_SOFTIRQ))
-		return CONTEXT_TASK;
+		return stack == CONTEXT_SIGNAL ? stack : CONTEXT_TASK;
 	return stack == CONTEXT_TIMER ? stack : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
@@ -263,6 +265,49 @@ static bool wake_is_left(const struct wake_contexts *wc, int32_t cpu,
 			last.to);
 }
 
+/* Returns the last stay of the waiter on a CPU before a wake-up, whose .to is
+ * TIMELINE_START if there is none. */
+static struct timeline_stay wake_last_stay(const struct wake_contexts *wc,
+					   const struct timeline_wake *w)
+{
+	const struct numbers id = lists_get(&wc->t->stays, w->waiter);
+	size_t place = search_where(
+		id.n, i,
+		timeline_stay(wc->t, numbers_get(&id, i)).to > w->time);
+
+	return place ? timeline_stay(wc->t, numbers_get(&id, place - 1))
+		     : (struct timeline_stay){ .to = TIMELINE_START,
+					       .state = -1 };
+}
+
+/* Returns the context of a wake-up by a signal: that of the thread that sent
+ * it, if the waiter waited for a signal or a child, or if what it waited for is
+ * not known. */
+static enum timeline_context wake_by_signal(const struct wake_contexts *wc,
+					    const struct timeline_wake *w)
+{
+	const struct timeline_stay last = wake_last_stay(wc, w);
+	uint32_t number;
+
+	if (last.to == TIMELINE_START ||
+	    !timeline_stack(wc->t, timeline_stay_out(&last), &number))
+		return CONTEXT_TASK;
+	enum wait_cause cause =
+		wait_causes_get(wc->words, last.state, &wc->stack[number]);
+
+	if (cause == WAIT_UNKNOWN)
+		cause = wait_causes_of_user(wc->words, &wc->stack[number]);
+	switch (cause) {
+	case WAIT_UNKNOWN:
+	case WAIT_READY:
+	case WAIT_SIGNAL:
+	case WAIT_CHILD:
+		return CONTEXT_TASK;
+	default:
+		return CONTEXT_SIGNAL;
+	}
+}
+
 /* Decides what caused the softirq of a wake-up, by flags, stack and events of
  * interrupts. */
 static enum timeline_context wake_judge(struct wake_contexts *wc,
@@ -310,13 +355,7 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 		    missing_in(wc->t, w->cpu, q->raised_since, w->time, true))
 			f.raised = RAISED_UNKNOWN;
 	}
-	const struct numbers id = lists_get(&wc->t->stays, w->waiter);
-	size_t place = search_where(
-		id.n, i,
-		timeline_stay(wc->t, numbers_get(&id, i)).to > w->time);
-	int32_t state =
-		place ? timeline_stay(wc->t, numbers_get(&id, place - 1)).state
-		      : -1;
+	int32_t state = wake_last_stay(wc, w).state;
 
 	f.disk = state > 0 && (state & STATE_UNINTERRUPTIBLE);
 	context = softirq_judge(&f, &premise);
@@ -326,13 +365,15 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	return context;
 }
 
-/* Returns the context of a wake-up in an interrupt: a timer, a disk, or a
- * softirq. */
+/* Returns the context of a wake-up in an interrupt, a timer, a disk, or a
+ * softirq, or by a signal. */
 static uint8_t wake_find_context(void *arg, const struct timeline_wake *w)
 {
 	struct wake_contexts *wc = arg;
 	const struct irq_wake *q = wake_irq(wc, w->event, w->cpu, w->time);
 
+	if (w->context == CONTEXT_SIGNAL)
+		return (uint8_t)wake_by_signal(wc, w);
 	if (q && q->what && !strncmp(q->what, "disk:", 5))
 		return CONTEXT_DISK;
 	if (q && q->what && !strcmp(q->what, "timer"))
@@ -343,9 +384,11 @@ static uint8_t wake_find_context(void *arg, const struct timeline_wake *w)
 }
 
 int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
-			 const struct causes_names *names, struct err *err)
+			 const struct causes_names *names,
+			 const struct offcpu_stack *stack, struct err *err)
 {
 	wc->names = names;
+	wc->stack = stack;
 	for (uint32_t i = 0; i < wc->t->n_thread; i++) {
 		int cpu;
 

@@ -18,6 +18,7 @@ struct causes_fields;
 struct causes_names;
 struct causes_type;
 struct err;
+struct offcpu_stack;
 struct proof_edge;
 struct store;
 struct wait_causes;
@@ -36,10 +37,12 @@ void wake_contexts_take(struct wake_contexts *wc,
 			const struct causes_type *type,
 			const struct causes_fields *f, uint32_t kraw,
 			struct timeline_record *rec);
-/* Sets the context of the timeline's wake-ups in interrupts, once all names are
- * known; names is borrowed for the call. Returns 0, or -1 and *err. */
+/* Sets the context of the timeline's wake-ups in interrupts and by signals,
+ * once all names are known; names and stack[], by the timeline's numbers, are
+ * borrowed for the call. Returns 0, or -1 and *err. */
 int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
-			 const struct causes_names *names, struct err *err);
+			 const struct causes_names *names,
+			 const struct offcpu_stack *stack, struct err *err);
 /* Returns the interrupt that woke, as "timer", "irq:NAME", "softirq:VECTOR" or
  * "disk:MAJOR,MINOR", if events of the capture prove it; NULL: not known. */
 const char *wake_contexts_what(const struct wake_contexts *wc,

@@ -177,7 +177,7 @@ void latency_sched_behind(struct latency_sched *s, uint32_t thread,
 		c.segment[i].state = proved ? first.state : CHAIN_UNKNOWN;
 	}
 	sum = path_sums(NULL, &c, false, &n);
-	if (n && sum[0].thread != TIMELINE_NONE)
+	if (n && sum[0].thread != TIMELINE_NONE && sum[0].state != CHAIN_SIGNAL)
 		snprintf(out, size, "%s/%" PRId32,
 			 path_comm(&s->r, sum[0].thread),
 			 timeline_tid(s->r.t, sum[0].thread));

@@ -212,12 +212,13 @@ const char *path_tell(const struct path_run *r, uint32_t thread)
 	return causes_name(r->causes, timeline_tid(r->t, thread));
 }
 
-WORDS_FUNCTION(
-	path_context, enum timeline_context, [CONTEXT_UNKNOWN] = "unknown",
-	[CONTEXT_TASK] = "task", [CONTEXT_INLINE] = "softirq-inline",
-	[CONTEXT_SOFTIRQ] = "softirq", [CONTEXT_SOFTIRQ_UNKNOWN] = "softirq",
-	[CONTEXT_DISK] = "disk", [CONTEXT_TIMER] = "hardirq",
-	[CONTEXT_HARDIRQ] = "hardirq", [CONTEXT_NMI] = "nmi");
+WORDS_FUNCTION(path_context,
+	       enum timeline_context, [CONTEXT_UNKNOWN] = "unknown",
+	       [CONTEXT_TASK] = "task", [CONTEXT_INLINE] = "softirq-inline",
+	       [CONTEXT_SOFTIRQ] = "softirq",
+	       [CONTEXT_SOFTIRQ_UNKNOWN] = "softirq", [CONTEXT_DISK] = "disk",
+	       [CONTEXT_TIMER] = "hardirq", [CONTEXT_HARDIRQ] = "hardirq",
+	       [CONTEXT_NMI] = "nmi", [CONTEXT_SIGNAL] = "signal");
 
 const char *path_edge_kind(const struct proof_edge *e)
 {
@@ -230,6 +231,7 @@ int32_t path_edge_waker(const struct proof_edge *e)
 {
 	switch (e->context) {
 	case CONTEXT_TASK:
+	case CONTEXT_SIGNAL:
 	case CONTEXT_INLINE:
 	case CONTEXT_UNKNOWN:
 		return e->waker;
@@ -267,6 +269,8 @@ const char *path_doing(enum chain_state s)
 		return "waiting for an interrupt";
 	case CHAIN_IDLE:
 		return "waiting, woken by an idle CPU";
+	case CHAIN_SIGNAL:
+		return "waiting, ended by a signal";
 	case CHAIN_UNKNOWN:
 		return "not known";
 	default:
@@ -340,7 +344,8 @@ struct path_sum path_first(const struct path_run *r, const struct chain *c,
 		return first;
 	e = proofs_edge(r->proofs, c->path[s->path]);
 	if (chain_leaf(&e) == CHAIN_STATES) {
-		first.state = CHAIN_BLOCKED;
+		if (e.context != CONTEXT_SIGNAL)
+			first.state = CHAIN_BLOCKED;
 		first.thread = timeline_thread(r->t, e.waker);
 	}
 	return first;

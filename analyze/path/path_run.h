@@ -110,7 +110,8 @@ enum wait_cause path_interrupted(const struct path_run *r,
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c);
 /* Returns the thread for which the chain's first thread waited in a segment.
- * That thread may itself have waited for others: .state is CHAIN_BLOCKED then.
+ * That thread may itself have waited for others: .state is CHAIN_BLOCKED then;
+ * CHAIN_SIGNAL: it sent the signal that ended the wait.
  * .thread is TIMELINE_NONE if the first thread ran or an interrupt woke it. */
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
 			   const struct chain_segment *s);

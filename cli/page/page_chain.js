@@ -134,7 +134,7 @@ function drawEdge(c, y, e)
 const chainWord = {
 	timer: "waits for a timer",
 	hardirq: "waits for an interrupt", softirq: "waits for an interrupt",
-	idle: "waits, woken by an idle CPU",
+	idle: "waits, woken by an idle CPU", signal: "waits, ended by a signal",
 	blocked: "waits, woken by whom is not known",
 	off: "is off the CPU, blocked or ready", unborn: "is not born",
 	dead: "has exited"

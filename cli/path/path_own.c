@@ -343,12 +343,15 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 		path_put_function(out, " in ", in);
 	} else if (p->state == CHAIN_TIMER) {
 		fputs(*cause ? "waiting for a timeout" : "sleeping", out);
-	} else if (p->state != CHAIN_BLOCKED) {
+	} else if (p->state != CHAIN_BLOCKED && p->state != CHAIN_SIGNAL) {
 		fputs(path_doing(p->state), out);
 	} else if (p->thread == TIMELINE_NONE) {
 		fputs("waiting, woken by whom is not known", out);
 	} else {
-		fputs(p->lock ? "waiting for a lock that " : "waiting for ",
+		fputs(p->state == CHAIN_SIGNAL
+			      ? "waiting, ended by a signal of "
+		      : p->lock ? "waiting for a lock that "
+				: "waiting for ",
 		      out);
 		if (p->thread == PATH_OWN) {
 			fputs("its own threads", out);
@@ -356,7 +359,8 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 			safe_text_put(out, path_comm(r, p->thread), 0, 0);
 			fprintf(out, " (%d)", timeline_tid(r->t, p->thread));
 		}
-		fputs(p->lock ? " released" : "", out);
+		fputs(p->lock && p->state == CHAIN_BLOCKED ? " released" : "",
+		      out);
 	}
 	if (*cause)
 		fprintf(out, " (%s)", cause);

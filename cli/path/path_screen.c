@@ -427,6 +427,12 @@ static void path_say(struct path_run *r, FILE *out,
 	case CHAIN_IDLE:
 		fputs(" waits, woken by an idle CPU", out);
 		break;
+	case CHAIN_SIGNAL:
+		fputs(" waits, ended by a signal of ", out);
+		path_put_thread(
+			r, timeline_thread(r->t, path_last_edge(r, c, s).waker),
+			out);
+		break;
 	case CHAIN_OFF:
 		fputs(" is off the CPU, blocked or ready", out);
 		break;

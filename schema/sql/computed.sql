@@ -43,7 +43,7 @@ CREATE TABLE wake(
 				-- interrupt, or an idle CPU
 	current INTEGER,	-- tid of the thread that was on the CPU
 	context TEXT,		-- task, softirq-inline, softirq, hardirq, nmi,
-				-- unknown
+				-- signal, unknown
 	what TEXT,		-- timer, irq:NAME, softirq:VECTOR,
 				-- disk:MAJOR,MINOR; NULL: not known
 	kind TEXT,		-- wake, fork, deduced (no record tells it, but
@@ -83,7 +83,7 @@ CREATE TABLE blame(
 	by_tid INTEGER, by_comm TEXT, -- for whom
 	by_state TEXT,		-- what that one did: run, ready, throttled,
 				-- not run, timer, hardirq, softirq, idle,
-				-- blocked, off, unborn, dead, unknown
+				-- signal, blocked, off, unborn, dead, unknown
 	proof TEXT,
 	ns INTEGER,
 	waits INTEGER		-- in how many waits

@@ -1109,3 +1109,58 @@ END
 	"$B" check "$work/asked.db" >"$work/text" 2>&1
 	is "so_does_check_of_${f%:*}" "${f##*:}" "$(grep -c 'whether switches are missing is not judged' "$work/text")"
 done
+
+# A signal ends a wait for something else: nobody waited for its sender, who had computed for all that time.
+cd "$work" || exit 2
+{
+	printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n'
+	sed 's/^=>/ =>/; s/^[^ ]/          &/' <<'END'
+killer-200   [001] d....     0.900000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=killer next_pid=200 next_prio=120
+<idle>-0     [000] d....     0.950000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sleeper next_pid=100 next_prio=120
+sleeper-100   [000] d....     1.000000: sched_switch: prev_comm=sleeper prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+sleeper-100   [000] d....     1.000001: <stack trace>
+=> __schedule
+=> schedule
+=> futex_wait_queue
+=> __futex_wait
+=> futex_wait
+=> do_futex
+=> __x64_sys_futex
+=> do_syscall_64
+=> entry_SYSCALL_64_after_hwframe
+killer-200   [001] d....     3.000000: sched_waking: comm=sleeper pid=100 prio=120 target_cpu=000
+killer-200   [001] d....     3.000001: <stack trace>
+=> try_to_wake_up
+=> complete_signal
+=> __send_signal_locked
+=> do_send_sig_info
+=> kill_something_info
+=> __x64_sys_kill
+=> do_syscall_64
+=> entry_SYSCALL_64_after_hwframe
+<idle>-0     [000] d.h..     3.000010: sched_wakeup: comm=sleeper pid=100 prio=120 target_cpu=000
+<idle>-0     [000] d....     3.000020: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sleeper next_pid=100 next_prio=120
+sleeper-100   [000] d....     3.100000: sched_switch: prev_comm=sleeper prev_pid=100 prev_prio=120 prev_state=X ==> next_comm=swapper/0 next_pid=0 next_prio=120
+killer-200   [001] d....     3.200000: sched_switch: prev_comm=killer prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+END
+} >signal.txt
+# ended NAME WANT [SED]: what the sleeper did until it was woken
+ended() {
+	sed "${3:-}" signal.txt >made.txt
+	"$B" ingest -q -f -o made.db made.txt 2>/dev/null
+	is "$1" "$2" "$("$B" path --tid 100 --time 1,3 made.db | sed 's/^[^:]*: //; q')"
+}
+ended a_signal_ends_a_wait_for_something_else '100.00 % sleeper waiting, ended by a signal'
+is its_sender_is_named 'sleeper waits, ended by a signal of killer:' \
+	"$("$B" path --tid 100 --time 1,3.1 made.db | sed -n 's/.* \(sleeper waits.*:\) .*/\1/p')"
+is json_and_sql_have_it 'signal killer-signal' "$("$B" path --tid 100 --time 1,3.1 --json made.db |
+	python3 -c 'import json, sys
+print(json.load(sys.stdin)["segments"][0]["state"])') $("$B" query --format csv made.db \
+	"SELECT by_comm || '-' || context FROM wake WHERE tid = 100" | tail -1)"
+ended the_end_of_a_process_is_one '100.00 % sleeper waiting, ended by a signal' 's/complete_signal/zap_other_threads/'
+ended any_other_wake_up_is_of_its_thread '100.00 % killer computing' 's/complete_signal/ep_poll_callback/'
+ended a_signal_that_it_waited_for_is_of_its_sender '100.00 % killer computing' '/futex/d; s/=> schedule$/=> sigsuspend/'
+ended a_child_that_it_waited_for_is_one_too '100.00 % killer computing' '/futex/d; s/=> schedule$/=> do_wait/'
+ended the_end_of_a_child_is_no_signal '100.00 % killer computing' 's/do_send_sig_info/do_notify_parent/'
+ended work_for_a_task_is_none '100.00 % killer computing' 's/complete_signal/signal_wake_up_state/; s/do_send_sig_info/task_work_add/'
+ended what_it_waited_for_must_be_known '100.00 % killer computing' '/=> .*futex/d'
