@@ -239,6 +239,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	size_t n;
 	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
 	char probe[PAIR_PROBE_NAME];
+	char name[STORE_NAME_MAX];
 
 	if (k->marks && !intervals_has_marks(iv, type))
 		return;
@@ -287,9 +288,12 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
 	if (k->marks)
 		r.named = intervals_marks_field(iv, type);
-	/* func_name is the name that the capture has for that address */
-	if (k->counted)
-		r.named = intervals_field(iv, type, "func_name") ?: r.named;
+	/* func_name and function_name: the name that the capture has for that
+	 * address */
+	if (k->name && !strncmp(k->name, "func", 4)) {
+		snprintf(name, sizeof(name), "%s_name", k->name);
+		r.named = intervals_field(iv, type, name) ?: r.named;
+	}
 	if (iv->ask->by != intervals_by_lock)
 		r.by = intervals_field(iv, type, iv->ask->by);
 	else if (k->object)

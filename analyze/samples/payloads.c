@@ -591,7 +591,7 @@ const char *payloads_value_text(struct payloads *ps, int64_t type,
 	    def[i].is_stack || !*value)
 		return value;
 	const struct field f = { .present = true,
-				 .num = strtoll(value, NULL, 10) };
+				 .num = (int64_t)strtoull(value, NULL, 0) };
 
 	return tp_print_value_of(&t->payload->tp, &t->payload->fmt, i, &f,
 				 ps->raw, ps->cap_raw);

@@ -360,6 +360,42 @@ END
 "$B" latency block worth.txt >said 2>err && grep -q "^with '--name 9,0 --worst 3'" said && ! grep -q 'may be waits for work' said
 ok "requests_of_a_disk_are_no_waits_for_work" $?
 
+# ---- a function that the payload has as an address: it is named by the copy of kallsyms, or is its address
+python3 - <<'END'
+import os
+import struct
+FIELDS = {"timer_expire_entry": ("timer", "now", "function", "baseclk"), "timer_expire_exit": ("timer",)}
+PRINT = {"timer_expire_entry": '"timer=%p function=%ps", REC->timer, REC->function', "timer_expire_exit": '"timer=%p", REC->timer'}
+for i, (event, fields) in enumerate(FIELDS.items()):
+	folder = "pages/events/timer/" + event
+	os.makedirs(folder)
+	with open(folder + "/format", "w", encoding="ascii") as f:
+		f.write("name: %s\nID: %d\nformat:\n" % (event, 100 + i))
+		for what, at, size in (("unsigned short common_type", 0, 2), ("unsigned char common_flags", 2, 1),
+				("unsigned char common_preempt_count", 3, 1), ("int common_pid", 4, 4)):
+			f.write("\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:0;\n" % (what, at, size))
+		f.write("\n")
+		for k, name in enumerate(fields):
+			f.write("\tfield:void * %s;\toffset:%d;\tsize:8;\tsigned:0;\n" % (name, 8 + 8 * k))
+		f.write("\nprint fmt: %s\n" % PRINT[event])
+data = b""
+for function in (0xffffffff81001000, 0xffffffff90000000):
+	data += struct.pack("<IHBBi4Q", 10 | 1000 << 5, 100, 9, 0, 7, 0xffff888100000000, 1, function, 1)
+	data += struct.pack("<IHBBiQ", 4 | 1000 << 5, 101, 9, 0, 7, 0xffff888100000000)
+os.makedirs("pages/per_cpu/cpu0")
+with open("pages/per_cpu/cpu0/trace_pipe_raw", "wb") as f:
+	f.write((struct.pack("<QQ", 10**9, len(data)) + data).ljust(4096, b"\0"))
+with open("pages/kallsyms", "w", encoding="ascii") as f:
+	f.write("ffffffff81000000 T _text\nffffffff81001000 t my_timer_fn\nffffffff81002000 T next\nffffffff81400000 T _etext\n")
+END
+"$B" latency timer --format csv pages 2>err | cut -d, -f2 | sed 1d | sort | tr '\n' ' ' >said
+[ "$(cat said)" = '0xffffffff90000000 my_timer_fn ' ]
+ok "a_function_in_a_payload_has_its_name" $?
+rm pages/kallsyms
+"$B" latency timer --format csv pages 2>err | cut -d, -f2 | sed 1d | sort | tr '\n' ' ' >said
+[ "$(cat said)" = '0xffffffff81001000 0xffffffff90000000 ' ]
+ok "or_is_its_address" $?
+
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
