@@ -6,6 +6,7 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "symbolize/disasm/code_refs.h"
 
 /* The effect of an instruction on SP and FP. */
@@ -544,27 +545,42 @@ enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 	return FRAME_CODE_UNKNOWN;
 }
 
+/* mov N(%reg),%rsp or, with FP, %rbp: bytes 2 of these instructions. */
+#define LOAD_SP 0x60
+#define LOAD_FP 0x68
+
+static bool x86_loads(const unsigned char code[static 3], unsigned int what)
+{
+	return (code[0] == 0x48 || code[0] == 0x49) && code[1] == 0x8b &&
+	       (code[2] & 0xf8u) == what;
+}
+
+bool frame_code_loads(uint16_t machine, const unsigned char *code, size_t n)
+{
+	return machine == EM_X86_64 &&
+	       any_where(n > 3 ? n - 3 : 0, i, x86_loads(code + i, LOAD_SP));
+}
+
 bool frame_code_leaps(uint16_t machine, const unsigned char *code,
 		      size_t before, size_t n)
 {
-	if (machine != EM_X86_64 || n < before + FRAME_CODE_LEAP_BEHIND ||
-	    code[before] != 0x58 ||
-	    (code[before + 1] != 0xe9 && code[before + 1] != 0xeb))
+	if (machine != EM_X86_64 || n < before + FRAME_CODE_LEAP_BEHIND)
 		return false;
-	/* mov N(%reg),%rsp */
-	for (size_t i = 0; i + 4 <= before; i++)
-		if ((code[i] == 0x48 || code[i] == 0x49) &&
-		    code[i + 1] == 0x8b && (code[i + 2] & 0xf8) == 0x60)
-			return true;
-	return false;
+	/* a nop since Go 1.23 */
+	const unsigned char *to = code + before + (code[before] == 0x90);
+
+	return to[0] == 0x58 && (to[1] == 0xe9 || to[1] == 0xeb) &&
+	       frame_code_loads(machine, code, before);
 }
 
 bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n)
 {
-	/* mov N(%reg),%rsp; call */
-	return machine == EM_X86_64 && n >= 9 && code[n - 5] == 0xe8 &&
-	       (code[n - 9] == 0x48 || code[n - 9] == 0x49) &&
-	       code[n - 8] == 0x8b && (code[n - 7] & 0xf8) == 0x60;
+	if (machine != EM_X86_64 || n < 13 || code[n - 5] != 0xe8)
+		return false;
+	/* FP is loaded, too, since Go 1.23 */
+	return x86_loads(code + n - 9, LOAD_SP) ||
+	       (x86_loads(code + n - 9, LOAD_FP) &&
+		x86_loads(code + n - 13, LOAD_SP));
 }
 
 /* ---- exits */

@@ -36,6 +36,8 @@ enum frame_code_end {
  * change neither. */
 enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 				    size_t n, int64_t *cfa, int64_t *fp);
+/* Returns true if one of these instructions of x86-64 loads SP from memory. */
+bool frame_code_loads(uint16_t machine, const unsigned char *code, size_t n);
 /* Returns true if these instructions of x86-64, of which the first `before`
  * bytes precede a return address, switch to another stack for good: they load
  * SP from memory, and pop %rax and a jump follow the call. Go's runtime.mcall()
@@ -47,7 +49,7 @@ bool frame_code_leaps(uint16_t machine, const unsigned char *code,
  * Go's runtime.morestack() does this. */
 bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n);
 #define FRAME_CODE_LEAP 24 /* bytes before the return address, and */
-#define FRAME_CODE_LEAP_BEHIND 2
+#define FRAME_CODE_LEAP_BEHIND 3
 /* Returns true if these instructions, after a call, end the thread or the
  * process by a system call of Linux: the called function is the first one of
  * the stack. */

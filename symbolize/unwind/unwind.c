@@ -479,22 +479,53 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	return p;
 }
 
-/* Returns whether code loads SP before the call at c->vaddr: for good
- * (frame_code_leaps()) or, with lands, for this call (frame_code_lands()). */
-static bool unwind_leaps(const struct unwind_code *c, bool lands)
+/* Why the caller of a function that has called another is not where its table
+ * has it. */
+enum unwind_away {
+	AWAY_NOT,
+	AWAY_LAST,   /* there is no caller */
+	AWAY_SWITCH, /* it is on another stack */
+};
+
+/* Go's runtime.systemstack() switches to the stack of the thread with nothing
+ * on it, and back; C functions have something there, as SP is a multiple of 16
+ * at calls. Since Go 1.21 it has pushed FP before, on the other stack, so that
+ * its table is like those of C functions, but these do not load SP from memory
+ * before a call. mcall() switches for good, with one word, or also FP: its
+ * callee does not return. runtime.clone() ends its thread. morestack() switches
+ * to the thread's stack before its call. rt0_go() has no caller; the table
+ * omits what it takes of the stack. cfa: of the table. Call it with the images
+ * locked. */
+static enum unwind_away unwind_away(struct table_unwinder *u,
+				    const struct unwind_in *in,
+				    const struct unwind_code *c,
+				    const struct stack_walk *w, int32_t cfa)
 {
 	unsigned char code[FRAME_CODE_LEAP + FRAME_CODE_LEAP_BEHIND];
+	const bool bare = cfa == (int32_t)w->abi->word;
+	int64_t end, fp;
+	size_t n = 0;
 
-	if (!unwind_is_file(c) || c->vaddr < FRAME_CODE_LEAP)
-		return false;
+	if (bare && (unwind_bare_exits(c) || unwind_bare_is_top(u, in, c, w)))
+		return AWAY_LAST;
 	/* c->vaddr is the last byte of the call */
-	size_t n = unwind_images_read_code(c->m, c->vaddr + 1 - FRAME_CODE_LEAP,
-					   code, sizeof(code));
+	if (unwind_is_file(c) && c->vaddr >= FRAME_CODE_LEAP)
+		n = unwind_images_read_code(c->m,
+					    c->vaddr + 1 - FRAME_CODE_LEAP,
+					    code, sizeof(code));
+	bool loads = n >= FRAME_CODE_LEAP &&
+		     frame_code_loads(c->m->machine, code, FRAME_CODE_LEAP);
 
-	if (lands)
-		return n >= FRAME_CODE_LEAP &&
-		       frame_code_lands(c->m->machine, code, FRAME_CODE_LEAP);
-	return frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
+	if (loads && !bare &&
+	    frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n))
+		return AWAY_LAST;
+	if (loads && bare &&
+	    frame_code_lands(c->m->machine, code, FRAME_CODE_LEAP))
+		return AWAY_SWITCH;
+	return (bare || loads) && unwind_bare_ends(c, w, &end, &fp) ==
+					  FRAME_CODE_SWITCHES
+		       ? AWAY_SWITCH
+		       : AWAY_NOT;
 }
 
 /* Steps where a row is not enough. Call it with the images locked. */
@@ -527,31 +558,15 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
-	/* The caller of a function that has called another may not be where its
-	 * table has it. Go's runtime.systemstack() switches to the stack of the
-	 * thread with nothing on it, and back; C functions have something
-	 * there, as SP is a multiple of 16 at calls. mcall() switches for good,
-	 * with one word: its callee does not return. runtime.clone() ends its
-	 * thread. morestack() switches to the thread's stack before its call.
-	 * rt0_go() has no caller; the table omits what it takes of the
-	 * stack. */
-	int64_t cfa, fp;
-
-	if (!w->top && unwind_row_kind(&p->row) == ROW_SP && p->row.cfa <= 16) {
+	if (!w->top && kind == ROW_SP && p->row.cfa <= 3 * w->abi->word) {
 		unwind_images_lock(u->modules);
 		struct unwind_code c = unwind_code_at(u, in, p->pc);
-		bool last = p->row.cfa == 8
-				    ? unwind_bare_exits(&c) ||
-					      unwind_bare_is_top(u, in, &c, w)
-				    : unwind_leaps(&c, false);
-		bool switches = p->row.cfa == 8 &&
-				(unwind_bare_ends(&c, w, &cfa, &fp) ==
-					 FRAME_CODE_SWITCHES ||
-				 unwind_leaps(&c, true));
+		enum unwind_away away = unwind_away(u, in, &c, w, p->row.cfa);
 
 		unwind_images_unlock(u->modules);
-		if (last || switches) {
-			w->end = last ? UNWIND_OUTERMOST : UNWIND_FOREIGN;
+		if (away) {
+			w->end = away == AWAY_LAST ? UNWIND_OUTERMOST
+						   : UNWIND_FOREIGN;
 			return -1;
 		}
 	}

@@ -207,6 +207,21 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
+	/* the same with FP, which systemstack and mcall push since Go 1.21;
+	 * mcall has a nop behind the call since 1.23: mov 0x38(%rdx),%rsp;
+	 * mov %rdi,%rdx; mov (%rdi),%rdi; call *%rdi; mov 0x38(%rax),%rsp;
+	 * pop %rbp; ret */
+	put_code(fd, IN(SAVES) + 0x90 - 12,
+		 "\x48\x8b\x62\x38\x48\x89\xfa\x48\x8b\x3f\xff\xd7\x48\x8b\x60"
+		 "\x38\x5d\xc3",
+		 18);
+	put_code(fd, IN(SAVES) + 0xb0 - 11,
+		 "\x49\x8b\x66\x38\x50\x4c\x8b\x22\x41\xff\xd4\x90\x58\xe9",
+		 14);
+	/* mov 0x38(%rbx),%rsp; mov 0x68(%rbx),%rbp; call: its morestack */
+	put_call(fd, IN(LEAF) + 0x14, IN(BIG) - 0x40);
+	put_code(fd, IN(LEAF) + 0x14 - 13, "\x48\x8b\x63\x38\x48\x8b\x6b\x68",
+		 8);
 	/* mov %eax,%edi; mov $60,%eax; syscall: as a _start() in C, whose
 	 * table has a caller */
 	put_code(fd, IN(BIG) + 0x30, "\x89\xc7\xb8\x3c\0\0\0\x0f\x05", 9);
@@ -565,6 +580,11 @@ START_TEST(a_function_that_called_on_another_stack)
 	GOT(UNWIND_FOREIGN, IN(SAVES), sys - 1);
 	UNWIND(IN(SAVES), 0, 0, 1, IN(LEAF) + 0xb0, IN(START), 0);
 	GOT(UNWIND_FOREIGN, IN(SAVES), IN(LEAF) + 0xaf);
+	/* since Go 1.21 and 1.23 */
+	UNWIND(IN(SAVES), 0, 0, 1, IN(SAVES) + 0x90, 2, IN(START), 0);
+	GOT(UNWIND_FOREIGN, IN(SAVES), IN(SAVES) + 0x8f);
+	UNWIND(IN(SAVES), 0, 0, 1, IN(LEAF) + 0x14, IN(START), 0);
+	GOT(UNWIND_FOREIGN, IN(SAVES), IN(LEAF) + 0x13);
 	/* one that goes back on its stack, and what was not called */
 	UNWIND(IN(SAVES), 0, 0, 1, sys + 4, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, IN(SAVES), sys + 3, IN(START) - 1);
@@ -584,6 +604,9 @@ START_TEST(a_function_to_which_nothing_returns_is_the_outermost)
 	GOT(UNWIND_OUTERMOST, IN(SAVES), mcall + 0x3f, IN(START) - 1);
 	UNWIND(IN(SAVES), 0, 0, 1, clone, IN(BIG), 3, 4, 5, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, IN(SAVES), clone - 1);
+	UNWIND(IN(SAVES), 0, 0, 1, IN(SAVES) + 0xb0, 2, IN(BIG), 3, IN(START),
+	       0);
+	GOT(UNWIND_OUTERMOST, IN(SAVES), IN(SAVES) + 0xaf);
 	/* argc is where the caller of a _start() in C would be */
 	UNWIND(IN(LEAF), 0, 0, IN(BIG) + 0x30, 0, 0, 0, 1, 2);
 	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BIG) + 0x2f);
