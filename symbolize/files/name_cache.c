@@ -142,9 +142,9 @@ unsigned char *name_cache_read_file(const char *path, const char *magic,
 	    !bytes_u64(b, &sum, NULL) &&
 	    sum == hash_content(b->pos, bytes_left(b), 0))
 		return buf;
-	/* A file of an older version is not damaged; it is replaced. */
+	/* A file of another version is not damaged; it is replaced. */
 	*damaged = len < n || memcmp(buf, magic, n - 1) != 0 ||
-		   buf[n - 1] >= (unsigned char)magic[n - 1];
+		   buf[n - 1] == (unsigned char)magic[n - 1];
 	free(buf);
 	return NULL;
 }
