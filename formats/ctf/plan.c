@@ -125,6 +125,8 @@ static const struct ctf_role_row ctf_roles[] = {
 	  CTF_EXEC,
 	  { [CTF_TID] = "tid", [CTF_PATH] = "filename" } },
 	{ "sched_process_exit", CTF_EXIT, { TASK } },
+	/* its comm is that of the thread that waits, its tid that of another */
+	{ "sched_process_wait", CTF_PLAIN, { NULL } },
 	{ "sched_*", CTF_NAMED, { TASK } },
 	{ "lttng_statedump_process_state",
 	  CTF_STATE,

@@ -32,6 +32,10 @@ static const struct task_fields fields[] = {
 const struct task_fields *task_fields_find(const char *system,
 					   const char *event)
 {
+	/* its comm is that of the thread that waits, its pid that of the one
+	 * that it waits for */
+	if (event && !strcmp(event, "sched_process_wait"))
+		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (!strcmp(fields[i].system, system) &&
 		    (!fields[i].event ||

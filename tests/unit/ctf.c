@@ -777,6 +777,13 @@ END_TEST
 #define ABC "61626300"
 #define ABCD "61626364"
 #define NAMED(t, tid, name) t tid "000000" name "07 "
+/* Events of the kernel with a thread and a name. */
+#define OF_SCHED(event)                                                        \
+	LE "clock { name = c; freq = 1000000000; };"                           \
+	   "typealias integer { size = 8; map = clock.c.value; } := t8;"       \
+	   "stream { event.header := struct { t8 timestamp; }; };"             \
+	   "event { name = " event "; fields := struct { u32 tid;"             \
+	   " integer { size = 8; encoding = UTF8; } comm[4]; }; };"
 
 static const struct ctf_case name_cases[] = {
 	{ .name = "a_name_is_told_once",
@@ -801,6 +808,14 @@ static const struct ctf_case name_cases[] = {
 		  "@18 comm 5 abc\n@18 e -1/5 a=7\n"
 		  "@20 comm 5 ab\n@20 e -1/5 a=7\n"
 		  "@22 comm 5 abc\n@22 e -1/5 a=7\n" },
+	{ .name = "a_wakeup_has_the_name_of_its_thread",
+	  .meta = OF_SCHED("sched_waking"),
+	  .file = { "10 05000000 " AB },
+	  .want = "@16 comm 5 ab\n@16 sched_waking tid=5 comm='ab'\n" },
+	{ .name = "a_wait_has_the_name_of_the_thread_that_waits",
+	  .meta = OF_SCHED("sched_process_wait"),
+	  .file = { "10 05000000 " AB },
+	  .want = "@16 sched_process_wait tid=5 comm='ab'\n" },
 };
 
 START_TEST(names_are_told_when_they_change)

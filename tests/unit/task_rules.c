@@ -129,6 +129,8 @@ START_TEST(fields_of_an_event_by_its_name)
 	ck_assert_int_eq(task_fields_find("sched", "sched_waking")->role,
 			 ROLE_NAMED);
 	ck_assert_ptr_null(task_fields_find("irq", "softirq_entry"));
+	/* the name of the thread that waits, and the id of another */
+	ck_assert_ptr_null(task_fields_find("sched", "sched_process_wait"));
 }
 END_TEST
 
