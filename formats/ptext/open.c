@@ -56,6 +56,7 @@ struct ptext_frame {
 
 /* How much of a head a line must have. */
 enum ptext_surety {
+	PTEXT_WHOLE,  /* a thread, and a CPU or a time */
 	PTEXT_THREAD, /* a thread, and something after it */
 	PTEXT_MOMENT, /* a CPU or a time */
 	PTEXT_ANY,    /* an event, or a thread alone */
@@ -270,7 +271,7 @@ static bool ptext_take_rest(struct scan s, const char *from,
 	const bool thread = !only && ptext_take_thread(&s, h);
 	const char *after = s.p;
 
-	if (!thread && sure == PTEXT_THREAD)
+	if (!thread && sure <= PTEXT_THREAD)
 		return false;
 	if (thread)
 		from = ptext_after_thread(
@@ -329,9 +330,9 @@ static bool ptext_take_rest(struct scan s, const char *from,
 	const bool address = !h->event.n && branch &&
 			     s.p + scan_token(s).n >= after + ADDRESS_WIDTH;
 
-	return sure == PTEXT_THREAD
-		       ? thread && (moment || ((h->event.n || address) &&
-					       !ptext_ends_in_moment(comm)))
+	return sure == PTEXT_WHOLE    ? moment
+	       : sure == PTEXT_THREAD ? moment || ((h->event.n || address) &&
+						   !ptext_ends_in_moment(comm))
 	       : sure == PTEXT_MOMENT
 		       ? moment || (only && h->event.n)
 		       : h->event.n || ((thread || h->has_period) && !s.n);
@@ -346,7 +347,7 @@ static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
 	scan_blanks(&s);
-	for (int sure = PTEXT_THREAD; sure < PTEXT_ANY + chain; sure++)
+	for (int sure = PTEXT_WHOLE; sure < PTEXT_ANY + chain; sure++)
 		for (struct scan t = s; t.n; scan_blanks(&t)) {
 			out->comm = scan_head(s, s.n - t.n);
 			scan_trim(&out->comm);

@@ -106,6 +106,9 @@ E2
 forms "a name with blanks and a colon, pid and tid" 'tmux: server|8|1|2000000001|77|cycles:u|tmux: server;main;f(int) 77' <<'E2'
 tmux: server     7/8     [001]     2.000000001:         77 cycles:u: \n\t            12ab f(int)+0x1b (/usr/bin/tmux (deleted))\n\t            12ac main+0x2 (/usr/bin/tmux (deleted))\n\n
 E2
+forms "a name with a number and a colon" 't 1 [x]/y:|8|1|2000000001|77|cycles|t 1 [x]/y:;main 77' <<'E2'
+t 1 [x]/y:     7/8     [001]     2.000000001:         77 cycles: \n\t            12ac main+0x2 (/usr/bin/t)\n\n
+E2
 forms "neither time nor CPU" 'a b|9|-|-|1|cycles|a b;main;g;f 1' <<'E2'
 a b     9 cycles: \n\t  12 f (inlined)\n\t  12 g+0x1 (/x)\n  g.c:12\n\t  13 main+0x2 (/x)\n\n
 E2
