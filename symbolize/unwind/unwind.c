@@ -457,7 +457,7 @@ static inline struct unwind_places *unwind_need_places(struct table_unwinder *u)
 }
 
 /* Returns the row for an address; valid until the next call. */
-static inline const struct unwind_step_at *
+static inline struct unwind_step_at *
 unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 		 uint64_t pc)
 {
@@ -579,6 +579,35 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 	return rc;
 }
 
+/* Returns whether a handler returns to this address: mov $15,%rax; syscall.
+ * That code of musl and of Go has no table, and what is before it is another
+ * function, whose row is given. glibc's has a table from the byte before it
+ * on. */
+static bool unwind_is_sigreturn(struct table_unwinder *u,
+				const struct unwind_in *in,
+				const struct stack_walk *w,
+				const struct unwind_row *row)
+{
+	static const unsigned char want[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
+					      0,    0,	  0x0f, 0x05 };
+	const enum row_kind kind = unwind_row_kind(row);
+	unsigned char code[sizeof(want)];
+
+	if (w->abi->machine != EM_X86_64 ||
+	    (unwind_is_in_table(kind) &&
+	     (kind != ROW_SP || row->cfa != (int32_t)w->abi->word)))
+		return false;
+	unwind_images_lock(u->modules);
+	struct unwind_code c = unwind_code_at(u, in, w->v.pc);
+	bool is = unwind_is_file(&c) &&
+		  unwind_images_read_code(c.m, c.vaddr, code, sizeof(code)) ==
+			  sizeof(code) &&
+		  !memcmp(code, want, sizeof(want));
+
+	unwind_images_unlock(u->modules);
+	return is;
+}
+
 /* Walks the whole stack; full: by the full rules, with all registers. Returns
  * why the walk ended. */
 static enum unwind_end unwind_walk(struct table_unwinder *u,
@@ -606,7 +635,10 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		/* Return addresses are looked up inside the call, not after
 		 * it. */
 		uint64_t pc = w.exact ? w.v.pc : w.v.pc - 1;
-		const struct unwind_step_at *p = unwind_find_step(u, in, pc);
+		struct unwind_step_at *p = unwind_find_step(u, in, pc);
+
+		if (!w.exact && unwind_is_sigreturn(u, in, &w, &p->row))
+			p->row = (struct unwind_row){ .how = ROW_SIGNAL };
 		enum row_kind kind = unwind_row_kind(&p->row);
 
 		if (kind == ROW_NO_CODE && out->n)

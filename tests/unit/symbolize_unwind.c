@@ -222,6 +222,10 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	put_call(fd, IN(LEAF) + 0x14, IN(BIG) - 0x40);
 	put_code(fd, IN(LEAF) + 0x14 - 13, "\x48\x8b\x63\x38\x48\x8b\x6b\x68",
 		 8);
+	/* mov $15,%rax; syscall: musl's way back from a signal, and Go's behind
+	 * a function with a table */
+	put_code(fd, IN(BARE) + 0x20, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+	put_code(fd, IN(BIG) - 0x40, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
 	/* mov %eax,%edi; mov $60,%eax; syscall: as a _start() in C, whose
 	 * table has a caller */
 	put_code(fd, IN(BIG) + 0x30, "\x89\xc7\xb8\x3c\0\0\0\x0f\x05", 9);
@@ -524,6 +528,15 @@ START_TEST(a_signal_interrupts_anything)
 	 * is at its very first instruction */
 	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(SIGNAL), IN(LEAF) - 0x40,
 	    IN(START) - 1);
+	/* without a table there, behind another function */
+	for (uint64_t to = IN(BARE) + 0x20;; to = IN(BIG) - 0x40) {
+		stack[0] = to;
+		unwind_unwind(IN(LEAF), 0, 0, stack, 30);
+		GOT(UNWIND_OUTERMOST, IN(LEAF), to, IN(LEAF) - 0x40,
+		    IN(START) - 1);
+		if (to == IN(BIG) - 0x40)
+			break;
+	}
 }
 END_TEST
 
