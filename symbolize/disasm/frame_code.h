@@ -48,7 +48,7 @@ bool frame_code_leaps(uint16_t machine, const unsigned char *code,
  * address, load SP from memory and call: they have nothing on the new stack.
  * Go's runtime.morestack() does this. */
 bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n);
-#define FRAME_CODE_LEAP 24 /* bytes before the return address, and */
+#define FRAME_CODE_LEAP 40 /* bytes before the return address, and */
 #define FRAME_CODE_LEAP_BEHIND 3
 /* Returns true if these instructions, after a call, end the thread or the
  * process by a system call of Linux: the called function is the first one of

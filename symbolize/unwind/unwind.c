@@ -487,15 +487,15 @@ enum unwind_away {
 	AWAY_SWITCH, /* it is on another stack */
 };
 
-/* Go's runtime.systemstack() switches to the stack of the thread with nothing
- * on it, and back; C functions have something there, as SP is a multiple of 16
- * at calls. Since Go 1.21 it has pushed FP before, on the other stack, so that
- * its table is like those of C functions, but these do not load SP from memory
- * before a call. mcall() switches for good, with one word, or also FP: its
- * callee does not return. runtime.clone() ends its thread. morestack() switches
- * to the thread's stack before its call. rt0_go() has no caller; the table
- * omits what it takes of the stack. cfa: of the table. Call it with the images
- * locked. */
+/* Go's runtime.systemstack() and asmcgocall() switch to the stack of the thread
+ * with nothing on it, and back; C functions have something there, as SP is a
+ * multiple of 16 at calls. Since Go 1.21 they have pushed FP before, on the
+ * other stack, so that their tables are like those of C functions, but these do
+ * not load SP from memory before a call. mcall() switches for good, with one
+ * word, or also FP: its callee does not return. runtime.clone() ends its
+ * thread. morestack() switches to the thread's stack before its call. rt0_go()
+ * has no caller; the table omits what it takes of the stack. cfa: of the table.
+ * Call it with the images locked. */
 static enum unwind_away unwind_away(struct table_unwinder *u,
 				    const struct unwind_in *in,
 				    const struct unwind_code *c,

@@ -207,14 +207,12 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
-	/* the same with FP, which systemstack and mcall push since Go 1.21;
-	 * mcall has a nop behind the call since 1.23: mov 0x38(%rdx),%rsp;
-	 * mov %rdi,%rdx; mov (%rdi),%rdi; call *%rdi; mov 0x38(%rax),%rsp;
-	 * pop %rbp; ret */
-	put_code(fd, IN(SAVES) + 0x90 - 12,
-		 "\x48\x8b\x62\x38\x48\x89\xfa\x48\x8b\x3f\xff\xd7\x48\x8b\x60"
-		 "\x38\x5d\xc3",
-		 18);
+	/* the same with FP, which these push since Go 1.21: mov 0x38(%rsi),%rsp
+	 * as far before as in asmcgocall; call *%rdi; mov 0x38(%rax),%rsp;
+	 * pop %rbp; ret. mcall has a nop behind its call since 1.23 */
+	put_code(fd, IN(SAVES) + 0x90 - 36, "\x48\x8b\x66\x38", 4);
+	put_code(fd, IN(SAVES) + 0x90 - 2, "\xff\xd7\x48\x8b\x60\x38\x5d\xc3",
+		 8);
 	put_code(fd, IN(SAVES) + 0xb0 - 11,
 		 "\x49\x8b\x66\x38\x50\x4c\x8b\x22\x41\xff\xd4\x90\x58\xe9",
 		 14);
