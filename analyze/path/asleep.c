@@ -17,6 +17,10 @@ const char *const asleep_by_words[] = { [ASLEEP_KERNEL] = "kernel",
 					[ASLEEP_WORD] = "word",
 					[ASLEEP_MUTEX] = "mutex" };
 
+/* What was read longer than this before another thread, in ns, is of an earlier
+ * reading. */
+#define ASLEEP_READING 500000000
+
 /* A reading of a thread, which was made between two times. */
 struct asleep_reading {
 	int64_t tid, from, to, switches, owner;
@@ -129,11 +133,11 @@ int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 		for (next = i + 1; next < n && all[next].tid == all[i].tid;)
 			next++;
 		last = &all[next - 1];
-		out->all++;
+		while (&all[i] < last && (all[i].switches != last->switches ||
+					  !strchr("SDTt", all[i].state)))
+			i++;
 		if (last == &all[i] || last->from <= all[i].to ||
-		    last->switches < 0 || last->switches != all[i].switches ||
-		    !strchr("SDTt", last->state) ||
-		    !strchr("SDTt", all[i].state))
+		    last->switches < 0 || !strchr("SDTt", last->state))
 			continue;
 		*mem_add(out->thread, out->n, cap) = (struct asleep_thread){
 			.tid = last->tid,
@@ -147,6 +151,11 @@ int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 		raise_to(out->from, all[i].to);
 		lower_to(out->to, last->from);
 	}
+	/* those that were there at its begin, or came later */
+	for (size_t i = 0; i < n; i++)
+		if (i + 1 == n || all[i + 1].tid != all[i].tid)
+			out->all += saturating_apart(out->from, all[i].to) <=
+				    ASLEEP_READING;
 	free(all);
 	/* the readings of a damaged file may have any times */
 	if (out->from >= out->to)

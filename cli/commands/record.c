@@ -650,6 +650,15 @@ static bool record_program_runs(void)
 	return !n[0] || n[0] != n[1] || memcmp(line[0], line[1], n[0]) != 0;
 }
 
+/* Returns the process of the program, 0 if it is not known yet. With --for,
+ * perf runs timeout(1), which starts it. */
+static pid_t record_program(void)
+{
+	const pid_t pid = child_of((pid_t)record_perf);
+
+	return pid > 0 && want.seconds > 0 ? child_of(pid) : pid;
+}
+
 /* Runs perf. Returns the program's status, which perf passes on as a shell
  * would; 0 after Ctrl-C or --for, unless Ctrl-C ends a program without
  * --for. */
@@ -719,6 +728,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			ends[1].revents = POLLIN;
 	}
 	unsigned int looks = 0;
+	pid_t program = 0;
 
 	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
 	       !waitid(P_PID, (id_t)record_perf, &info,
@@ -744,6 +754,9 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    err.msg, calls ? "call" : "switch or wake-up");
 		if (cgroups)
 			cgroups_read(cgroups);
+		if (cgroups && want.n_program && program <= 0 &&
+		    (program = record_program()) > 0)
+			cgroups_program(cgroups, program);
 		if (cgroups && (want.pid || want.n_program))
 			cgroups_read_calls(cgroups, want.pid ?: record_perf,
 					   !want.pid);

@@ -233,7 +233,18 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 		return rc ?: path_waits(r, o, p, false, err);
 	}
 	if (!o->json && p->pid >= 0) {
+		struct asleep a RELEASED_BY(asleep_release) = { .n = 0 };
+
 		rc = path_code_load(&code, r, p->from, p->to, err);
+		if (!rc)
+			rc = asleep_find(r, p->pid, &a, err);
+		if (!rc && a.n_ring) {
+			struct term_lines lines;
+			FILE *out = path_lines_begin(&lines);
+
+			path_put_asleep(r, &a, out);
+			term_lines_end(&lines);
+		}
 		if (!rc)
 			path_head(r, &code, p->thread, p->from, p->to, true,
 				  &c);

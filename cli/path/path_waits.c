@@ -358,7 +358,7 @@ static void path_put_waits(struct path_longest *l)
 
 	if (!r->ask->timed)
 		timeline_span(r->t, &from, &to);
-	if (l->asleep->n_ring)
+	if (l->asleep->n_ring && !l->told)
 		path_put_asleep(r, l->asleep, out);
 	if (r->ask->pid >= 0 && !l->told)
 		path_put_process(l, out);

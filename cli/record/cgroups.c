@@ -24,6 +24,8 @@
 #define SECOND 1000000000L
 #define LINES_MAX 65536 /* a reading with more lines is not whole */
 #define DEPTH_MAX 64
+/* Threads of a started program that are read each second: 30 us each. */
+#define SLEEPERS_MAX 100
 #define TEXT 4096      /* size of a buffer for the content of a file */
 #define CPUS 8192      /* number of CPUs in a cpu_set_t */
 #define CALLS_SHARE 50 /* reading calls takes at most 1/50 of a CPU */
@@ -44,6 +46,7 @@ struct cgroups {
 	char machine[65]; /* of uname(2): selects the table of system calls */
 	int64_t calls;	  /* when calls may be read again, in ns */
 	long pid;	  /* process that the user asked for, or 0 */
+	bool started;	  /* pid is the program that is recorded */
 	struct cgroups_socket {
 		unsigned long inode;
 		char *name;
@@ -512,6 +515,8 @@ static void cgroups_take_sleepers(struct cgroups *c)
 			tid, own ? strtol(own, NULL, 10) : tid
 		};
 	}
+	if (c->started && n > SLEEPERS_MAX)
+		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		const long tid = thread[i].tid;
 		int64_t began = now_ns(), number, switches;
@@ -620,8 +625,18 @@ struct cgroups *cgroups_open(const char *name, long pid, struct err *err)
 
 void cgroups_read(struct cgroups *c)
 {
-	if (now_ns() - c->last >= SECOND)
-		cgroups_read_all(c);
+	if (now_ns() - c->last < SECOND)
+		return;
+	cgroups_read_all(c);
+	if (c->started)
+		cgroups_take_sleepers(c);
+}
+
+void cgroups_program(struct cgroups *c, long pid)
+{
+	c->pid = pid;
+	c->started = true;
+	cgroups_take_sleepers(c);
 }
 
 int cgroups_close(struct cgroups *c, struct err *err)

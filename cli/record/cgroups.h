@@ -17,6 +17,9 @@ struct err;
 struct cgroups *cgroups_open(const char *name, long pid, struct err *err);
 /* Makes another reading if the last one began at least a second ago. */
 void cgroups_read(struct cgroups *c);
+/* Reads also the threads of the program that this command has started, from now
+ * on with each reading, as it may hang until Ctrl-C ends it. */
+void cgroups_program(struct cgroups *c, long pid);
 /* Writes in which system calls on descriptors the threads of a process wait
  * or, with children, those of its descendants. It does nothing if it would take
  * more than 1/50 of a CPU. */

@@ -92,6 +92,14 @@ readings once '/2\.900000/d'
 "$B" path --pid 100 once.db >out 2>err
 [ $? = 2 ] && grep -q 'no switch or wake-up of such a thread' err
 ok one_reading_proves_nothing $?
+# a program that was started is read each second: only the last readings count, and not a thread that ended before them
+{
+	sed -n 1,3p ring
+	sed -n '/0\.900000: limits_sleep/{s/0\.9/0.2/; s/switches=./switches=1/; p; s/tid=100/tid=104/p}' ring | sort -k4,4 -s
+	sed -n '/limits_sleep/p' ring
+} >earlier
+"$B" ingest -q -f -o earlier.db run.txt earlier 2>err
+says the_last_readings_of_many_count "$ring, if these are mutexes of glibc $none $where" earlier.db
 readings other 's/limits_sleep: took_ns=20000 pid=100/limits_sleep: took_ns=20000 pid=200/'
 "$B" path --pid 100 other.db >out 2>err
 [ $? = 2 ]
@@ -224,6 +232,12 @@ do
 	fi
 	kill "$pid"
 done
+# a program that hangs until somebody ends it
+timeout -s INT 4 "$B" record --waits -o started.data -- ./dead normal >out 2>err
+"$B" path started.db >out 2>err
+tr '\n' ' ' <out | grep -qE '^dead \(([0-9]+)\) waits for dead \(([0-9]+)\), which waits for dead \(\1\): a deadlock, if these are mutexes of glibc none of the 3 threads of dead \([0-9]+\) ran in [1-9.]+.* dead \([0-9]+\) took '
+bad=$?
+say a_program_that_was_started_and_hangs_is_in_a_deadlock
 sleep 600 &
 pid=$!
 soon grep -q sleep /proc/$pid/comm
