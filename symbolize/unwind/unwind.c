@@ -608,6 +608,24 @@ static bool unwind_is_sigreturn(struct table_unwinder *u,
 	return is;
 }
 
+/* Returns whether the address, before which there is no table, was stored as
+ * the start of a function, and is not behind a call: up to Go 1.20
+ * runtime.cgocallback() pushes that of systemstack_switch(). */
+static bool unwind_is_start(struct table_unwinder *u,
+			    const struct unwind_in *in,
+			    const struct stack_walk *w)
+{
+	unwind_images_lock(u->modules);
+	struct unwind_code c = unwind_code_at(u, in, w->v.pc);
+	const struct unwind_row *row =
+		unwind_is_file(&c) ? unwind_images_row(c.m, c.vaddr) : NULL;
+	bool is = row && unwind_row_kind(row) != ROW_GAP &&
+		  !missing_caller_after_call(c.m, c.vaddr);
+
+	unwind_images_unlock(u->modules);
+	return is;
+}
+
 /* Walks the whole stack; full: by the full rules, with all registers. Returns
  * why the walk ended. */
 static enum unwind_end unwind_walk(struct table_unwinder *u,
@@ -637,8 +655,16 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		uint64_t pc = w.exact ? w.v.pc : w.v.pc - 1;
 		struct unwind_step_at *p = unwind_find_step(u, in, pc);
 
-		if (!w.exact && unwind_is_sigreturn(u, in, &w, &p->row))
+		bool start = false;
+
+		if (!w.exact && unwind_is_sigreturn(u, in, &w, &p->row)) {
 			p->row = (struct unwind_row){ .how = ROW_SIGNAL };
+		} else if (!w.exact &&
+			   !unwind_is_in_table(unwind_row_kind(&p->row)) &&
+			   unwind_is_start(u, in, &w)) {
+			start = true;
+			p = unwind_find_step(u, in, pc = w.v.pc);
+		}
 		enum row_kind kind = unwind_row_kind(&p->row);
 
 		if (kind == ROW_NO_CODE && out->n)
@@ -657,7 +683,8 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		w.ra_at = 0;
 		if (u->stuck || unwind_step(u, in, p, full, &w, out))
 			return w.end;
-		if (called && !w.top && p->lasts) {
+		/* the trail has addresses inside of calls */
+		if (called && !w.top && p->lasts && !start) {
 			f->ra_at = w.ra_at;
 			f->fp_at = w.fp_at;
 		}

@@ -207,6 +207,7 @@ static uint32_t unwind_make_file(const char *name, enum made_with kept)
 	/* call *%r12; mov $111,%edi; mov $60,%eax; syscall: as its clone */
 	put_code(fd, IN(LEAF) + 0x30 - 3,
 		 "\x41\xff\xd4\xbf\x6f\0\0\0\xb8\x3c\0\0\0\x0f\x05", 15);
+	put_code(fd, IN(LEAF) - 0x10, "\xc3\xc3", 2);
 	/* the same with FP, which these push since Go 1.21: mov 0x38(%rsi),%rsp
 	 * as far before as in asmcgocall; call *%rdi; mov 0x38(%rax),%rsp;
 	 * pop %rbp; ret. mcall has a nop behind its call since 1.23 */
@@ -624,6 +625,16 @@ START_TEST(a_function_to_which_nothing_returns_is_the_outermost)
 	/* it is there itself */
 	UNWIND(clone, 0, 0, IN(START), 0);
 	GOT(UNWIND_OUTERMOST, clone, IN(START) - 1);
+}
+END_TEST
+
+/* As of Go's runtime.systemstack_switch(): what is before it has no table. */
+START_TEST(a_return_address_may_be_the_start_of_a_function)
+{
+	const uint64_t first = IN(LEAF) - 0x40;
+
+	UNWIND(IN(SAVES), 0, 0, 1, first, IN(BIG), 0, 0, 0, IN(START), 0);
+	GOT(UNWIND_OUTERMOST, IN(SAVES), first, IN(BIG) - 1, IN(START) - 1);
 }
 END_TEST
 
@@ -1058,6 +1069,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 without_a_table_by_code_that_goes_on_to_a_return,
 	 a_function_to_which_nothing_returns_is_the_outermost,
 	 the_first_function_of_a_context_is_the_outermost,
+	 a_return_address_may_be_the_start_of_a_function,
 	 a_function_that_called_on_another_stack,
 	 behind_the_call_that_makes_a_thread,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
