@@ -354,11 +354,16 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	char path[80], text[TEXT], name[CALLS_NAME];
 	int64_t began = now_ns();
 	unsigned long fd, n;
+	uint64_t sp;
 	long number;
 
 	snprintf(path, sizeof(path), "%s/task/%.20s/syscall", proc, tid);
 	cgroups_file(AT_FDCWD, path, text);
-	if (sscanf(text, "%ld %lx %lx", &number, &fd, &n) != 3 || number < 0)
+	/* a thread of the kernel has zeros there; a 32-bit program has other
+	 * numbers, and its stack below */
+	if (sscanf(text, "%ld %lx %lx %*x %*x %*x %*x %" SCNx64, &number, &fd,
+		   &n, &sp) != 4 ||
+	    number < 0 || sp <= UINT32_MAX)
 		return;
 	calls_name(c->machine, number, name);
 	/* the struct pollfd is in the memory of the process */

@@ -743,6 +743,12 @@ then
 	ok a_program_with_an_end_is_not_timeout $?
 	grep -q 'limits_call: .* call=read fd=0 path=pipe:' for.data.cgroups
 	ok calls_of_what_a_program_started_are_looked_at $?
+	if [ "$(cat /proc/2/comm)" = kthreadd ]
+	then
+		"$B" record --waits --for 0.3s -o kernel.data -p 2 >out 2>kernel.err
+		grep -q 'limits_read: ' kernel.data.cgroups && ! grep -q 'limits_call: ' kernel.data.cgroups
+		ok a_thread_of_the_kernel_is_in_no_call $?
+	fi
 	"$B" record --waits -o fast.data -- perf bench sched pipe -l 15000 >out 2>fast.err
 	# of thousands; a CPU has 80 each 80 ms; an idle one leaves no
 	# program, as often as not where nothing else runs
