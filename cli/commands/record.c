@@ -964,6 +964,24 @@ static int record_keep(const struct plan *p, struct err *err)
 	return record_show(1, shown, err);
 }
 
+/* If -p names another thread of a process, takes the process. */
+static void record_take_process(void)
+{
+	char line[256];
+	long pid = want.pid;
+	FILE *f OWNED_FILE = NULL;
+
+	snprintf(line, sizeof(line), "/proc/%ld/status", want.pid);
+	f = fopen(line, "re");
+	while (f && fgets(line, sizeof(line), f) &&
+	       sscanf(line, "Tgid: %ld", &pid) != 1)
+		;
+	if (pid != want.pid)
+		say("%ld is a thread of process %ld, which is recorded\n",
+		    want.pid, pid);
+	want.pid = pid;
+}
+
 static int record_run(int argc, char **argv, struct err *err)
 {
 	struct plan p RELEASED_BY(plan_release) = { .want = &want };
@@ -980,8 +998,10 @@ static int record_run(int argc, char **argv, struct err *err)
 	/* rc is a shell's status, and becomes that of this program */
 	if (rc > 0)
 		say("%s\n", err->msg);
-	if (!rc && want.pid)
+	if (!rc && want.pid) {
+		record_take_process();
 		rc = code_of_process(want.pid, &p.code, err);
+	}
 	if (!rc && cost)
 		return cost_measure(&want, &p.code,
 				    &(struct cost_opts){ dry_run, as_json },

@@ -749,6 +749,17 @@ then
 		grep -q 'limits_read: ' kernel.data.cgroups && ! grep -q 'limits_call: ' kernel.data.cgroups
 		ok a_thread_of_the_kernel_is_in_no_call $?
 	fi
+	python3 -c 'import threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()' &
+	pid=$!
+	soon sh -c "ls /proc/$pid/task | sed -n 2p | grep ."
+	tid=$(find /proc/$pid/task -mindepth 1 -maxdepth 1 ! -name $pid)
+	tid=${tid##*/}
+	"$B" record --waits --for 0.3s -o thread.data -p "$tid" >out 2>thread.err
+	kill $pid
+	grep -q "^$tid is a thread of process $pid, which is recorded" thread.err &&
+		grep -q "limits_process: .*pid=$pid$" thread.data.cgroups
+	ok a_thread_stands_for_its_process $?
 	"$B" record --waits -o fast.data -- perf bench sched pipe -l 15000 >out 2>fast.err
 	# of thousands; a CPU has 80 each 80 ms; an idle one leaves no
 	# program, as often as not where nothing else runs
