@@ -827,8 +827,12 @@ static int record_show(int n, char **shown, struct err *err)
 	if (rc)
 		return -1;
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
-	if (rc < 0)
+	if (rc < 0) {
+		/* it ended before the recording began, or is a zombie */
+		if (want.pid && none.msg[0])
+			say("process %ld: %s\n", want.pid, none.msg);
 		return cmd_default.run(n, shown, err);
+	}
 	char *word OWNED = safe_text_word(pid > 0 ? db : want.out);
 	/* perf recorded all CPUs, and the first screen counts all of them */
 	if (pid > 0 && computed)

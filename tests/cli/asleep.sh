@@ -249,6 +249,21 @@ say a_process_that_was_stopped_is_told
 is it_has_no_hot_functions "'backstitch stop.db' has the hot functions of the whole machine" \
 	"$(grep 'hot functions' err)"
 kill -CONT $pid && kill $pid
+# one that has ended, and is still to be waited for, is in no record
+python3 -c 'import os, time
+pid = os.fork()
+if not pid:
+    os._exit(0)
+open("ended", "w").write(str(pid))
+time.sleep(600)' &
+parent=$!
+soon grep -q . ended
+pid=$(cat ended)
+soon grep -q zombie "/proc/$pid/status"
+timeout 120 "$B" record --waits --for 0.3s -o ended.data -p "$pid" >out 2>err
+grep -q "^process $pid: ended.db: no switch or wake-up of such a thread is recorded" err
+ok a_process_that_has_ended_is_not_passed_over $?
+kill $parent
 # numbers of its own in a namespace
 if unshare --fork --pid --mount-proc true 2>/dev/null
 then
