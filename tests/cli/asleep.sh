@@ -233,7 +233,20 @@ do
 	kill "$pid"
 done
 # a program that hangs until somebody ends it
-timeout -s INT 4 "$B" record --waits -o started.data -- ./dead normal >out 2>err
+"$B" record --waits -o started.data -- ./dead normal >out 2>err &
+made=$!
+# perf, and then its child
+i=0
+until of=$(cat /proc/$made/task/$made/children) && [ "$of" ] && of=$(cat "/proc/${of%% *}/task/${of%% *}/children") && [ "$of" ] &&
+	[ "$(cat "/proc/${of%% *}/comm")" = dead ] && [ "$(ls "/proc/${of%% *}/task" | wc -l)" = 3 ] || [ $i -gt 600 ]
+do
+	sleep 0.1
+	i=$((i + 1))
+done 2>log
+# it is read at its start, and each second
+sleep 3
+kill -TERM $made
+wait $made
 "$B" path started.db >out 2>err
 tr '\n' ' ' <out | grep -qE '^dead \(([0-9]+)\) waits for dead \(([0-9]+)\), which waits for dead \(\1\): a deadlock, if these are mutexes of glibc none of the 3 threads of dead \([0-9]+\) ran in [1-9.]+.* dead \([0-9]+\) took '
 bad=$?
