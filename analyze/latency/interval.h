@@ -119,6 +119,8 @@ struct pairing_record {
 	bool cancels;	/* events that cancel this pair were recorded */
 	int64_t length; /* what the second key covers; 0: no length */
 	int64_t born; /* time at which the thread began; INT64_MIN: not known */
+	int64_t died; /* time at which the thread ended, if its call may be one
+		       * that does not return; 0: not known */
 	int64_t from, to; /* PAIR_NEST: begin and end of the ended call by the
 			   * recorder's clock */
 	int64_t took;	  /* ns by the recorder's clock; -1: not known */

@@ -691,6 +691,7 @@ static int intervals_read_threads(struct intervals *iv, struct err *err)
 				(uint32_t)rows_int(r, INTERVAL_THREADS_PROCESS),
 			.short_code = rows_int(r, INTERVAL_THREADS_SHORT) != 0,
 			.born = rows_int(r, INTERVAL_THREADS_BORN),
+			.died = rows_int(r, INTERVAL_THREADS_DIED),
 		};
 	if (rows_end(r, err))
 		return -1;
@@ -1286,6 +1287,9 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	if (k->calls) {
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
+		/* without the machine, exit and exit_group are numbers */
+		if (!*iv->capture[iv->type[role->type].capture].arch)
+			r.died = intervals_thread(iv, e->thread)->died;
 	}
 	if (iv->ask->by && intervals_by(iv, role, f, e, r.name, &r.by, err))
 		return -1;

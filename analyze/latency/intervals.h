@@ -47,6 +47,7 @@ struct intervals_thread {
 	uint32_t same;	 /* row of this thread in the first piece of the stream
 			  * that has it; 0: this one */
 	int64_t born;	 /* INT64_MIN: before the recording, or not known */
+	int64_t died;	 /* 0: after the recording, or not known */
 	bool short_code; /* a 32-bit program */
 };
 

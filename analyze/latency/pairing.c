@@ -249,6 +249,11 @@ static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 		return;
 	if (o->cancelled)
 		reason = INTERVAL_BY_CANCEL;
+	if (!reason && o->at.died && o->at.died < until) {
+		lost = pairing_lost(p, &o->at, i.begin, o->at.died);
+		if (!pairing_reason(&lost))
+			return;
+	}
 	if (!reason)
 		lost = pairing_lost(p, &o->at, i.begin, until);
 	i.loss = lost.id;

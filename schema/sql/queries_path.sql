@@ -273,7 +273,8 @@ FROM image WHERE kind = 2 AND coalesce(len, 0) = 0 ORDER BY id
 SELECT t.id, coalesce(t.tid, -1) AS tid, coalesce(t.process, 0) AS process,
 	coalesce(p.pid, -1) AS pid, coalesce(l.name, '') AS comm,
 	coalesce(m.top < 4294967296, 0) AS short,
-	coalesce(t.start_ns, -9223372036854775807 - 1) AS born
+	coalesce(t.start_ns, -9223372036854775807 - 1) AS born,
+	coalesce(t.end_ns, 0) AS died
 FROM thread t LEFT JOIN process p ON p.id = t.process
 LEFT JOIN last_comm l ON l.thread = t.id
 LEFT JOIN (SELECT process, max("end") AS top FROM mapping

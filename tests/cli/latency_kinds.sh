@@ -396,6 +396,21 @@ rm pages/kallsyms
 [ "$(cat said)" = '0xffffffff81001000 0xffffffff90000000 ' ]
 ok "or_is_its_address" $?
 
+# ---- a text has no machine, so that exit and exit_group are numbers: the thread's end is theirs
+trace exits <<'END'
+w1-11 100.000000 sys_enter: NR 0 (3, 7f00, 80, 0, 0, 0)
+w1-11 100.000100 sys_exit: NR 0 = 0
+w1-11 100.000200 sys_enter: NR 231 (0, 0, 0, 0, 0, 0)
+w1-11 100.000300 sched_process_exit: comm=w1 pid=11 prio=120
+w2-12 100.000400 sys_enter: NR 0 (3, 7f00, 80, 0, 0, 0)
+LOST 3 x
+w2-12 100.000500 sched_process_exit: comm=w2 pid=12 prio=120
+w3-13 100.000600 sys_enter: NR 0 (3, 7f00, 80, 0, 0, 0)
+w4-14 100.000700 sched_process_exit: comm=w4 pid=14 prio=120
+END
+told exits "SELECT tid || '=' || replace(verdict, ' ', '_') FROM interval WHERE kind = 'syscall' ORDER BY t0" '11=proved 12=end_lost 13=unfinished'
+ok "a_call_in_which_its_thread_ended_has_no_end" $?
+
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
