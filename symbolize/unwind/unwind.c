@@ -610,7 +610,7 @@ static bool unwind_is_sigreturn(struct table_unwinder *u,
 
 /* Returns whether the address, before which there is no table, was stored as
  * the start of a function, and is not after a call: up to Go 1.20
- * runtime.cgocallback() pushes that of systemstack_switch(). */
+ * runtime.cgocallback() pushes that of runtime.systemstack_switch(). */
 static bool unwind_is_start(struct table_unwinder *u,
 			    const struct unwind_in *in,
 			    const struct stack_walk *w)
