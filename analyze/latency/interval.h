@@ -94,6 +94,7 @@ enum pairing_call {
 	PAIRING_EXEC,	       /* returns in the first thread of the process */
 	PAIRING_CLONE,	       /* returns twice */
 	PAIRING_SIGRETURN,     /* returns with the number -1 */
+	PAIRING_UNNAMED, /* a number of an unknown machine: any of these */
 };
 
 /* Whether a begin may be a part of an interval, by pair_kind.part. */

@@ -1288,8 +1288,10 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
 		/* without the machine, exit and exit_group are numbers */
-		if (!*iv->capture[iv->type[role->type].capture].arch)
+		if (!*iv->capture[iv->type[role->type].capture].arch) {
+			r.call = PAIRING_UNNAMED;
 			r.died = intervals_thread(iv, e->thread)->died;
+		}
 	}
 	if (iv->ask->by && intervals_by(iv, role, f, e, r.name, &r.by, err))
 		return -1;

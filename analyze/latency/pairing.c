@@ -290,6 +290,14 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 	/* the child's return of the call that made it */
 	if (r->call == PAIRING_CLONE && r->has_ret && !r->ret)
 		return;
+	if (r->call == PAIRING_UNNAMED && r->has_ret && !r->ret &&
+	    r->born != INT64_MIN) {
+		const struct lost_sum own =
+			pairing_lost(p, r, r->born, r->time);
+
+		if (!pairing_reason(&own))
+			return;
+	}
 	if (pairing_reason(&lost))
 		pairing_say(p, &i, INTERVAL_BEGIN_LOST, pairing_reason(&lost));
 	else if (r->kind->direct)
@@ -752,7 +760,8 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		return;
 	if (p->open[at].at.tag != r->tag &&
 	    !(p->open[at].at.kind->calls && r->tag == -1 &&
-	      p->open[at].at.call == PAIRING_SIGRETURN)) {
+	      (p->open[at].at.call == PAIRING_SIGRETURN ||
+	       p->open[at].at.call == PAIRING_UNNAMED))) {
 		pairing_end_other(p, r, at);
 		return;
 	}

@@ -468,7 +468,8 @@ lock 000000003cd8d602 9000" \
 END
 } >"$work/return.txt"
 "$B" ingest -q --fields all -o "$work/return.db" "$work/return.txt"
-is "a_text_may_have_a_call_without_a_number" "NR 1 5000 proved" \
+is "a_text_may_have_a_call_without_a_number" "NR 1 5000 proved
+NR 15 10000 proved" \
 	"$("$B" query --format csv "$work/return.db" "SELECT name, ns, verdict
 	FROM interval WHERE ns NOT NULL" | tr -d '\r"' | tail -n +2 | tr , ' ')"
 
