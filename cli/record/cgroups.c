@@ -299,7 +299,8 @@ static char *cgroups_find_socket(const char *proc, unsigned long inode)
 					 &state, &number) != 6)
 				continue;
 			/* state 10 is a listener, read again after rewind() */
-			from |= name && state == 10 && port[0] == own;
+			from |= name && number != inode && state == 10 &&
+				port[0] == own;
 			if (name || number != inode)
 				continue;
 			for (int k = 0; k < (six ? 4 : 1); k++)

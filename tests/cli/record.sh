@@ -743,6 +743,15 @@ then
 	ok a_program_with_an_end_is_not_timeout $?
 	grep -q 'limits_call: .* call=read fd=0 path=pipe:' for.data.cgroups
 	ok calls_of_what_a_program_started_are_looked_at $?
+	"$B" record --waits -o accept.data -- python3 -c 'import socket
+import os, threading, time
+s = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=s.accept, daemon=True).start()
+time.sleep(0.5)
+os._exit(0)' >out 2>accept.err
+	grep -q 'limits_call: .* call=accept4* fd=[0-9]* path=at-tcp:127' accept.data.cgroups &&
+		! grep -q 'path=from-' accept.data.cgroups
+	ok a_socket_that_listens_has_its_own_address $?
 	if [ "$(cat /proc/2/comm)" = kthreadd ]
 	then
 		"$B" record --waits --for 0.3s -o kernel.data -p 2 >out 2>kernel.err
