@@ -60,6 +60,7 @@ struct rings {
 	int failed;	  /* errno of the first write that failed; 0: none */
 	bool calls;	  /* calls of kernel functions are recorded */
 	bool any;	  /* something was recorded */
+	bool tgids;	  /* the list of processes of threads is up to date */
 };
 
 /* The events that 'path' uses, as in plan_add_events(). A kernel may lack those
@@ -508,6 +509,9 @@ int rings_start(struct rings *r, struct err *err)
 
 	if (!r->calls)
 		rings_put(r->of, "options/userstacktrace", "1");
+	/* else the kernel's list has processes of threads that had these ids
+	 * when somebody else asked for it; since Linux 4.14 */
+	r->tgids = rings_put(r->of, "options/record-tgid", "1");
 	/* our own reads of the rings would fill them with system calls */
 	snprintf(filter, sizeof(filter), "common_pid != %ld", (long)getpid());
 	if (r->calls)
@@ -623,7 +627,8 @@ static void rings_describe(struct rings *r)
 	rings_copy(r, from, "trace_clock");
 	rings_copy(r, TRACING "/events/header_page", "events/header_page");
 	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
-	rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
+	if (r->tgids)
+		rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
 	rings_copy(r, "/proc/sys/kernel/osrelease", "osrelease");
 	rings_copy(r, "/sys/devices/system/cpu/online", "online");
 	/* since Linux 6.1; selects the names of system calls */

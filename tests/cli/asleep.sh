@@ -251,6 +251,12 @@ wait $made
 tr '\n' ' ' <out | grep -qE '^dead \(([0-9]+)\) waits for dead \(([0-9]+)\), which waits for dead \(\1\): a deadlock, if these are mutexes of glibc none of the 3 threads of dead \([0-9]+\) ran in [1-9.]+.* dead \([0-9]+\) took '
 bad=$?
 say a_program_that_was_started_and_hangs_is_in_a_deadlock
+is processes_are_not_those_of_threads_that_had_these_ids_before "$(sed -n 's/.*limits_sleep: .* pid=\([0-9]*\) tid=\([0-9]*\) .*/\2 \1/p' \
+	started.data.cgroups | sort -u)" "$(sed -n 's/.*limits_sleep: .* tid=\([0-9]*\) .*/\1/p' started.data.cgroups | sort -u |
+	while read -r tid
+	do
+		grep "^$tid " started.data.ftrace/saved_tgids
+	done)"
 sleep 600 &
 pid=$!
 soon grep -q sleep /proc/$pid/comm
