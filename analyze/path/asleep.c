@@ -123,10 +123,15 @@ int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 {
 	struct asleep_reading *all = NULL;
 	size_t n = 0, cap = 0;
+	int64_t last_from = INT64_MIN; /* of the last reading of all threads */
 	int rc;
 
 	*out = (struct asleep){ .from = INT64_MIN, .to = INT64_MAX };
 	rc = asleep_read(r, pid, out, &all, &n, err);
+	/* a process's first thread is read first, and stays to its end */
+	for (size_t i = 0; i < n; i++)
+		if (all[i].tid == pid)
+			last_from = all[i].from;
 	for (size_t i = 0, next; !rc && i < n; i = next) {
 		const struct asleep_reading *last;
 
@@ -137,7 +142,8 @@ int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 					  !strchr("SDTt", all[i].state)))
 			i++;
 		if (last == &all[i] || last->from <= all[i].to ||
-		    last->switches < 0 || !strchr("SDTt", last->state))
+		    last->switches < 0 || !strchr("SDTt", last->state) ||
+		    last->to < last_from)
 			continue;
 		*mem_add(out->thread, out->n, cap) = (struct asleep_thread){
 			.tid = last->tid,

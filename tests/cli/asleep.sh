@@ -100,6 +100,15 @@ ok one_reading_proves_nothing $?
 } >earlier
 "$B" ingest -q -f -o earlier.db run.txt earlier 2>err
 says the_last_readings_of_many_count "$ring, if these are mutexes of glibc $none $where" earlier.db
+# nor does it count if it slept before it ended
+{
+	sed -n 1,3p ring
+	sed -n '/0\.900000: limits_sleep/{s/0\.9/0.2/; s/switches=./switches=1/; p; s/tid=100/tid=104/p}' ring | sort -k4,4 -s
+	sed -n '/0\.900000.*tid=100/{s/0\.9/0.3/; s/switches=./switches=1/; p; s/tid=100/tid=104/p}' ring
+	sed -n '/limits_sleep/p' ring
+} >slept
+"$B" ingest -q -f -o slept.db run.txt slept 2>err
+says a_thread_that_slept_and_ended_does_not_count "$ring, if these are mutexes of glibc $none $where" slept.db
 readings other 's/limits_sleep: took_ns=20000 pid=100/limits_sleep: took_ns=20000 pid=200/'
 "$B" path --pid 100 other.db >out 2>err
 [ $? = 2 ]
