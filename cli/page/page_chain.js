@@ -46,7 +46,7 @@ function loadChains(m)
 const chainOf = k => k === null ? undefined : model.chain.get(k);
 
 const contextColor = { timer: "--gap", hardirq: "--lost", softirq: "--lost",
-		       idle: "--other" };
+		       disk: "--lost", idle: "--other" };
 
 // Draws the chain of the chosen wait: the wait is dimmed, a line goes where the
 // time went, and an arrow to each thread that was woken. top: px scrolled.
@@ -134,6 +134,7 @@ function drawEdge(c, y, e)
 const chainWord = {
 	timer: "waits for a timer",
 	hardirq: "waits for an interrupt", softirq: "waits for an interrupt",
+	disk: "waits for a disk",
 	idle: "waits, woken by an idle CPU", signal: "waits, ended by a signal",
 	blocked: "waits, woken by whom is not known",
 	off: "is off the CPU, blocked or ready", unborn: "is not born",
@@ -150,6 +151,7 @@ function partWords(chain, p)
 	if (e && e.irq && contextColor[p.state] !== undefined)
 		return name + " waits for " + e.irq.replace(/^irq:/, "interrupt ")
 			.replace(/^softirq:/, "softirq ")
+			.replace(/^disk:/, "disk ")
 			.replace(/^timer$/, "a timer");
 	if (p.state !== "run")
 		return name + " " + (p.words || chainWord[p.state]);

@@ -16,7 +16,8 @@ needs("chain")
 work = tempfile.mkdtemp()
 WORD = {"run": "runs on", "ready": "is ready", "timer": "waits for a timer",
         "hardirq": "waits for an interrupt",
-        "softirq": "waits for an interrupt", "idle": "an idle CPU",
+        "softirq": "waits for an interrupt", "disk": "waits for a disk",
+        "idle": "an idle CPU",
         "blocked": "is not known", "off": "blocked or ready",
         "unborn": "is not born", "dead": "has exited",
         "unknown": "not known what"}
@@ -35,11 +36,12 @@ def word(s, edges):
         if premise and s["on_cpu_tid"]:
             return "is ready if " + " and ".join(premise)
         return "is ready"
-    if s["state"] not in ("timer", "hardirq", "softirq") or not what:
+    if s["state"] not in ("timer", "hardirq", "softirq", "disk") or not what:
         return WORD[s["state"]]
     kind, _, name = what.partition(":")
     return {"timer": "waits for a timer", "irq": "waits for interrupt " + name,
-            "softirq": "waits for softirq " + name}[kind]
+            "softirq": "waits for softirq " + name,
+            "disk": "waits for disk " + name}[kind]
 
 
 def make(capture):
@@ -106,6 +108,9 @@ def check_words(b, name, db):
                     " %d" % s["tid"] not in row[2]:
                 bad.append((k, row, s["tid"], s["state"], s["proof"]))
             said.add(word(s, edges))
+    if name == "disk-irqs":
+        ok(any(w.startswith("waits for disk ") for w in said),
+           "disks_have_names", said)
     if name == "sock":
         ok({"waits for a timer", "waits for softirq RCU"} <= said,
            "interrupts_have_names", said)
@@ -174,6 +179,7 @@ dbs = {os.path.basename(n).split(".")[0]: make(os.path.join(ROOT, "tests", n))
        for n in ("causality/captures/lock.data.zst",
                  "causality/captures/chain.data.zst",
                  "causality/captures/sock.data.zst",
+                 "captures/disk-irqs.data.zst",
                  "captures/ftrace-v7.dat",
                  "captures/ftrace-missed.dat.zst")}
 levels = set()
