@@ -110,7 +110,8 @@ int path_asleep(const struct path_run *r, const struct path_opts *o,
 int path_waits(struct path_run *r, const struct path_opts *o,
 	       const struct path_program *began, bool told, struct err *err);
 int path_shares(struct path_run *r, const struct path_opts *o, struct err *err);
-/* Writes the sentence about the waits of the process of 'record --waits -p', if
- * there is one. Returns 0, or -1 and *err. */
+/* Writes what a page says first: of the process of 'record --waits -p' its
+ * waits and whether it hangs, of a program that was started only a deadlock.
+ * Returns 0, or -1 and *err. */
 int path_put_recorded(struct store *db, const char *path, FILE *out,
 		      struct err *err);

@@ -479,34 +479,46 @@ int path_put_recorded(struct store *db, const char *path, FILE *out,
 		      struct err *err)
 {
 	static const char *const pid[] = { "pid" };
-	const struct limits_rows_ask ask = { .event = "limits_process",
-					     .name = pid,
-					     .n = 1 };
+	/* of -p, and of a program that was started */
+	static const char *const event[] = { "limits_process", "limits_sleep" };
 	struct path_opts o = {
 		.ask = { .tid = -1, .pid = -1, .depth = INT32_MAX }
 	};
 	struct path_run r RELEASED_BY(path_close) = { .ask = &o.ask,
 						      .calls = true };
 	const struct path_program none = { .pid = -1 };
+	struct path_program started;
 	struct path_longest l = { .r = &r, .o = &o, .began = &none };
 	struct asleep a RELEASED_BY(asleep_release) = { .n = 0 };
 	struct rows *rows;
-	size_t at = 0;
-	int rc = limits_open_rows(db, &ask, &at, &rows, err);
+	int rc = 0;
 
+	for (size_t i = 0; i < ARRAY_SIZE(event) && !rc; i++) {
+		const struct limits_rows_ask ask = { .event = event[i],
+						     .name = pid,
+						     .n = 1 };
+		size_t at = 0;
+
+		rc = limits_open_rows(db, &ask, &at, &rows, err);
+	}
 	/* a capture without switches is no error: nothing is written */
 	if (rc <= 0 || rows_end(rows, err))
 		return rc ? -1 : 0;
 	if (path_open(&r, db, path, err))
 		return err->code == ERR_FORMAT ? 0 : -1;
-	o.ask.pid = files_process(r.files);
+	if (path_program_find(&r, &started, err))
+		return -1;
+	const bool asked = files_process(r.files) >= 0;
+
+	o.ask.pid = asked ? files_process(r.files) : started.pid;
 	if (o.ask.pid < 0)
 		return 0;
 	if (asleep_find(&r, o.ask.pid, &a, err))
 		return -1;
-	if (a.n && (a.n_ring || a.n == a.all))
+	if (a.n && (a.n_ring || (asked && a.n == a.all)))
 		path_put_asleep(&r, &a, out);
-	path_put_process(&l, out);
+	if (asked)
+		path_put_process(&l, out);
 	return 0;
 }
 

@@ -266,6 +266,8 @@ is processes_are_not_those_of_threads_that_had_these_ids_before "$(sed -n 's/.*l
 	do
 		grep "^$tid " started.data.ftrace/saved_tgids
 	done)"
+"$B" page -o started.html started.db >out 2>err && grep -qE '^<p class="answer">dead [(].*: a deadlock, if these are mutexes of glibc' started.html
+ok a_page_of_it_says_so_too $?
 sleep 600 &
 pid=$!
 soon grep -q sleep /proc/$pid/comm
