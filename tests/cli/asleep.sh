@@ -247,7 +247,7 @@ made=$!
 # perf, and then its child
 i=0
 until of=$(cat /proc/$made/task/$made/children) && [ "$of" ] && of=$(cat "/proc/${of%% *}/task/${of%% *}/children") && [ "$of" ] &&
-	[ "$(cat "/proc/${of%% *}/comm")" = dead ] && [ "$(ls "/proc/${of%% *}/task" | wc -l)" = 3 ] || [ $i -gt 600 ]
+	[ "$(cat "/proc/${of%% *}/comm")" = dead ] && [ "$(grep '^Threads' "/proc/${of%% *}/status" | tr -dc 0-9)" = 3 ] || [ $i -gt 600 ]
 do
 	sleep 0.1
 	i=$((i + 1))
