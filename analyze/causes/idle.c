@@ -23,13 +23,15 @@ static bool is_blocked(const struct proof_piece *pc)
 	       pc->link != PROOF_UNKNOWN;
 }
 
-/* Returns the thread that ended a wait; TIMELINE_NONE: none did. */
+/* Returns the thread that ended a wait; TIMELINE_NONE: none did, or only by a
+ * signal. */
 static uint32_t idle_waker(const struct idle *s, const struct proof_piece *pc)
 {
 	const struct proof_edge e = proofs_edge(s->p, pc->edge);
 
-	return chain_leaf(&e) == CHAIN_STATES ? timeline_thread(s->t, e.waker)
-					      : TIMELINE_NONE;
+	return chain_leaf(&e) == CHAIN_STATES && e.context != CONTEXT_SIGNAL
+		       ? timeline_thread(s->t, e.waker)
+		       : TIMELINE_NONE;
 }
 
 /* Returns whether a thread's wait at a time, or its next one, is ended by the

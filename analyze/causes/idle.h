@@ -9,8 +9,8 @@
  * not idle if the thread waits for a CPU, is in another state than S (D: for a
  * disk or a kernel lock), or if the cause of its end is not known. Else:
  *
- * - A wait that an interrupt or a timer ended is idle: the thread waited for no
- *   other thread.
+ * - A wait that an interrupt, a timer or a signal ended is idle: the thread
+ *   waited for no other thread.
  * - A wait that thread W ended, after the waiter had woken W (to ask or to
  *   answer: the records are the same), is idle if W was in idle waits for most
  *   of it.

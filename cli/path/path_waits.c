@@ -213,8 +213,8 @@ static void path_put_idle(const struct path_longest *l, FILE *out)
 	if (!l->idle)
 		return;
 	fprintf(out,
-		"%s, %s together, end%s in work that came, or a timer (or in a "
-		"lock whose owner slept): '--idle' has them too\n",
+		"%s, %s together, end%s in work that came, a timer or a signal "
+		"(or in a lock whose owner slept): '--idle' has them too\n",
 		HUMAN_NOUN(l->idle, "longer wait"), HUMAN_NS(l->idle_ns),
 		l->idle == 1 ? "s" : "");
 }
