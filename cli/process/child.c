@@ -76,8 +76,8 @@ static bool child_hurries;
 
 void child_hurry(void)
 {
-	child_hurries = !getpriority(PRIO_PROCESS, 0) &&
-			!setpriority(PRIO_PROCESS, 0, -10);
+	if (child_hurries || !getpriority(PRIO_PROCESS, 0))
+		child_hurries = !setpriority(PRIO_PROCESS, 0, -10);
 }
 
 void child_hurry_ends(pid_t pid)
