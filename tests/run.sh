@@ -179,8 +179,8 @@ count() {
 	echo "$4 s, $5: $1 $2" >>"$log/times"
 }
 
-# What takes most processor time, in two halves of the same time: with SHARE, each
-# is for every other commit.
+# What takes most processor time, in two halves of the same time: with SHARE, a bit
+# of the commit's id says which of them runs.
 TURNS=("fleet/there cli/hostile cli/faults cli/archives cli/growth compare/cookbook
 	browser/chain browser/heat compare/deferred"
 	"fleet/push cli/twins cli/memory cli/jobs cli/planted docs/examples browser/views

@@ -618,14 +618,16 @@ static int cause_vector(const char *name)
 }
 
 /* What sends a signal or ends the threads of a process, and wakes for that
- * (kernel/signal.c), and what is called by the same functions but is none: the
- * end of a child, work for a task (5.10), and the freezer. */
+ * (kernel/signal.c), and what calls the same functions but sends none: the end
+ * of a child, work for a task (5.10), the freezers of suspend and of cgroups,
+ * ptrace, and live patches (5.10). */
 static const char *const cause_signals[] = {
 	"complete_signal", "signal_wake_up", "zap_other_threads", "zap_process"
 };
-static const char *const cause_no_signals[] = { "do_notify_parent",
-						"task_work_add",
-						"fake_signal_wake_up" };
+static const char *const cause_no_signals[] = {
+	"do_notify_parent",   "task_work_add", "fake_signal_wake_up",
+	"cgroup_freeze_task", "ptrace_",       "klp_send_signals"
+};
 
 /* Returns the context of a kernel stack, and *vector; -1: not known. */
 static enum timeline_context cause_find_context(const struct labels *labels,

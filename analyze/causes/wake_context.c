@@ -281,15 +281,15 @@ static struct timeline_stay wake_last_stay(const struct wake_contexts *wc,
 }
 
 /* Returns the context of a wake-up by a signal: that of the thread that sent
- * it, if the waiter waited for a signal or a child, or if what it waited for is
- * not known. */
+ * it, if the waiter waited for a signal or a child, or if what it waited for or
+ * who sent it is not known. */
 static enum timeline_context wake_by_signal(const struct wake_contexts *wc,
 					    const struct timeline_wake *w)
 {
 	const struct timeline_stay last = wake_last_stay(wc, w);
 	uint32_t number;
 
-	if (last.to == TIMELINE_START ||
+	if (w->waker <= 0 || last.to == TIMELINE_START ||
 	    !timeline_stack(wc->t, timeline_stay_out(&last), &number))
 		return CONTEXT_TASK;
 	enum wait_cause cause =

@@ -1287,8 +1287,9 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	if (k->calls) {
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
-		/* without the machine, exit and exit_group are numbers */
-		if (!*iv->capture[iv->type[role->type].capture].arch) {
+		/* without the machine, calls that no event names are numbers */
+		if (!role->name &&
+		    !*iv->capture[iv->type[role->type].capture].arch) {
 			r.call = PAIRING_UNNAMED;
 			r.died = intervals_thread(iv, e->thread)->died;
 		}
