@@ -48,9 +48,9 @@ struct limits_answer chain_held(struct proofs *p, const struct chain_segment *s)
 static unsigned int segment_ready_if(struct proofs *p, const struct timeline *t,
 				     const struct chain_segment *s)
 {
-	/* on a CPU that is idle or unknown, the thread may have been ready no
-	 * longer than a wake-up takes */
-	if (s->state != CHAIN_READY || chain_on_cpu(t, s) <= 0)
+	/* on an idle CPU, the thread may have been ready no longer than a
+	 * wake-up takes */
+	if (s->state != CHAIN_READY || !chain_on_cpu(t, s))
 		return 0;
 
 	const struct limits_answer held = chain_held(p, s);
