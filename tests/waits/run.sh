@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh - ten situations: what the first sentence of 'path' says of each.
 # usage: BACKSTITCH=build/backstitch tests/waits/run.sh [NAME...]
-# With BESIDE=1 also what perf sched timehist says. Root, perf, ftrace and cgroups; README.md has the results. A situation that this
+# With BESIDE=1 also what perf sched timehist says, and offcputime of libbpf-tools if it is there. Root, perf, ftrace and cgroups; README.md has the results. A situation that this
 # machine cannot make is skipped with the reason.
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${BACKSTITCH:-build/backstitch}") || exit 2
@@ -32,6 +32,8 @@ one() {
 	start=$(date +%s%N)
 	"$B" record --waits --for 3s -p "$pid" -o "$1.data" >"$1.record" 2>&1
 	more=$((($(date +%s%N) - start) / 1000000 - 3000))
+	# perf writes its file last of all
+	after=$(($(date +%s%3N) - $(stat -c %.3Y "$1.data" | tr -d .)))
 	if [ -n "$BESIDE" ]
 	then
 		perf sched record -g -o "$1.sched" -- sleep 3 >/dev/null 2>&1
@@ -49,6 +51,17 @@ one() {
 					for (s in t) if (s != "" && t[s] > most) { most = t[s]; name = s }
 					print name, most " ms; delays of " delay " ms"
 				}' "$1.timehist")"
+		if command -v offcputime >/dev/null
+		then
+			start=$(date +%s%N)
+			offcputime -p "$pid" 3 >"$1.offcpu" 2>/dev/null
+			echo "# $1: offcputime takes $((($(date +%s%N) - start) / 1000000 - 3000)) ms more than 3 s and has" \
+				"$(grep -c '^  *- ' "$1.offcpu") stacks in $(grep -c . "$1.offcpu") lines; the longest:" \
+				"$(awk '/^ *- / { ends = 1; next }
+					ends && /^ *[0-9]+$/ { if ($1 > most) { most = $1; stack = is }; is = ""; ends = 0; next }
+					!/bpf_|__traceiter|^ *_*schedule$/ && NF == 1 { is = is " " $1 }
+					END { print substr(stack, 2, 90), most / 1000 " ms" }' "$1.offcpu")"
+		fi
 	fi
 	start=$(date +%s%N)
 	"$B" path "$1.db" >"$1.txt" 2>&1
@@ -59,8 +72,8 @@ one() {
 	*) said=$(head -n 4 "$1.txt" | tr '\n' ' ') ;;
 	esac
 	if echo "$said" | grep -qE "$2"
-	then echo "ok $1 ($more ms more than 3 s, path $took ms): $said"
-	else echo "not ok $1 ($more ms more than 3 s, path $took ms): $said"
+	then echo "ok $1 ($more ms more than 3 s, $after ms after the recording, path $took ms): $said"
+	else echo "not ok $1 ($more ms more than 3 s, $after ms after the recording, path $took ms): $said"
 	fi
 	end
 }
