@@ -299,6 +299,15 @@ static const char *const cause_scheduler[] = {
 	"pollwake",
 };
 
+/* Returns a name of the C library or the kernel without its underscores and
+ * without GI, glibc's internal name of a function that a program may
+ * replace. */
+static const char *cause_plain(const char *name)
+{
+	name += strspn(name, "_");
+	return name + (strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_"));
+}
+
 bool wait_cause_is_lock(const char *name)
 {
 	static const char *const begin[] = {
@@ -313,10 +322,7 @@ bool wait_cause_is_lock(const char *name)
 		"rwsem_down_",
 	};
 
-	name += strspn(name, "_");
-	/* glibc's internal name of a function that a program may replace */
-	name += strncmp(name, "GI_", 3) ? 0 : 3 + strspn(name + 3, "_");
-	return cause_is_any(name, begin);
+	return cause_is_any(cause_plain(name), begin);
 }
 
 /* Returns whether a kernel function takes a lock for its caller: those that
@@ -463,20 +469,15 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 enum wait_cause wait_causes_of_user(struct wait_causes *c,
 				    const struct offcpu_stack *at)
 {
-	static const char *const prefix[] = { "_", "GI_", "libc_" };
 	const struct wait_place p = wait_causes_place(c, at);
 	const struct label *f =
 		p.has_inner ? labels_get(c->stacks->labels, p.inner) : NULL;
 
 	if (!f || !cause_is_library(f, true))
 		return WAIT_UNKNOWN;
-	const char *name = f->name;
+	const char *name = cause_plain(f->name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
-		while (cause_begins(name, prefix[i]))
-			name += strlen(prefix[i]);
-	name += strspn(name, "_");
-	return wait_cause_of_call(name);
+	return wait_cause_of_call(name + (strncmp(name, "libc_", 5) ? 0 : 5));
 }
 
 const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p)

@@ -358,7 +358,7 @@ static void path_put_waits(struct path_longest *l)
 
 	if (!r->ask->timed)
 		timeline_span(r->t, &from, &to);
-	if (l->asleep->n_ring && !l->told)
+	if (l->asleep->n_ring)
 		path_put_asleep(r, l->asleep, out);
 	if (r->ask->pid >= 0 && !l->told)
 		path_put_process(l, out);
@@ -459,7 +459,8 @@ int path_waits(struct path_run *r, const struct path_opts *o,
 	int rc = 0;
 
 	path_find_waits(&l, o->worst ? o->worst : o->limit);
-	if (r->ask->pid >= 0 && !r->ask->timed)
+	/* what is above the waits has the deadlock, if there are any */
+	if (r->ask->pid >= 0 && !r->ask->timed && (o->json || !told || !l.n))
 		rc = asleep_find(r, r->ask->pid, &a, err);
 	if (rc || !l.n) {
 		if (!rc && (o->worst || !path_asleep(r, o, &a)))

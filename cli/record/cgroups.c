@@ -348,35 +348,45 @@ static void cgroups_put_file(struct cgroups *c, FILE *out, const char *proc,
 	cgroups_path(out, "", c->socket[i].name ? c->socket[i].name : name);
 }
 
+/* Takes a system call from the text of /proc/PID/task/TID/syscall. Returns
+ * false if there is none: a thread of the kernel has zeros there. A 32-bit
+ * program, whose calls have other numbers, has its stack below 4 GiB. */
+static bool cgroups_in_call(const char *text, int64_t *number, uint64_t arg[3])
+{
+	uint64_t sp;
+
+	return sscanf(text,
+		      "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		      " %*x %*x %*x %" SCNx64,
+		      number, &arg[0], &arg[1], &arg[2], &sp) == 5 &&
+	       *number >= 0 && sp > UINT32_MAX;
+}
+
 /* Writes a line if a thread waits in a system call on one descriptor. */
 static void cgroups_take_call(struct cgroups *c, const char *proc,
 			      const char *tid)
 {
 	char path[80], text[TEXT], name[CALLS_NAME];
-	int64_t began = now_ns();
-	unsigned long fd, n;
-	uint64_t sp;
-	long number;
+	int64_t began = now_ns(), number;
+	uint64_t arg[3] = { 0 };
 
 	snprintf(path, sizeof(path), "%s/task/%.20s/syscall", proc, tid);
 	cgroups_file(AT_FDCWD, path, text);
-	/* a thread of the kernel has zeros there; a 32-bit program has other
-	 * numbers, and its stack below */
-	if (sscanf(text, "%ld %lx %lx %*x %*x %*x %*x %" SCNx64, &number, &fd,
-		   &n, &sp) != 4 ||
-	    number < 0 || sp <= UINT32_MAX)
+	if (!cgroups_in_call(text, &number, arg))
 		return;
+	uint64_t fd = arg[0];
+
 	calls_name(c->machine, number, name);
 	/* the struct pollfd is in the memory of the process */
-	if ((!strcmp(name, "poll") || !strcmp(name, "ppoll")) && n == 1) {
+	if ((!strcmp(name, "poll") || !strcmp(name, "ppoll")) && arg[1] == 1) {
 		struct pollfd polled;
 		struct iovec to = { &polled, sizeof(polled) };
-		struct iovec from = { (void *)fd, sizeof(polled) };
+		struct iovec from = { (void *)(uintptr_t)fd, sizeof(polled) };
 
 		if (process_vm_readv((pid_t)strtol(tid, NULL, 10), &to, 1,
 				     &from, 1, 0) != sizeof(polled))
 			return;
-		fd = (unsigned long)polled.fd;
+		fd = (uint64_t)polled.fd;
 	} else if (!calls_descriptor(name)) {
 		return;
 	}
@@ -389,7 +399,7 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	mem_stream_end(out);
 	/* 1000 more: the time of the line is rounded down to microseconds */
 	fprintf(cgroups_line(c, "call"),
-		"took_ns=%" PRId64 " tid=%s call=%s fd=%lu%s",
+		"took_ns=%" PRId64 " tid=%s call=%s fd=%" PRIu64 "%s",
 		now_ns() - began + 1000, tid, name, fd, file);
 }
 
@@ -526,7 +536,7 @@ static void cgroups_take_sleepers(struct cgroups *c)
 	for (size_t i = 0; i < n; i++) {
 		const long tid = thread[i].tid;
 		int64_t began = now_ns(), number, switches;
-		uint64_t arg[3] = { 0 }, sp = 0;
+		uint64_t arg[3] = { 0 };
 		char call[CALLS_NAME] = "-";
 		const char *by = "-";
 		long owner = 0;
@@ -536,12 +546,7 @@ static void cgroups_take_sleepers(struct cgroups *c)
 		/* or it may: state S is set some time before it leaves a CPU */
 		const bool runs = !*text || !strncmp(text, "running", 7);
 
-		/* a 32-bit program has other numbers, and its stack below */
-		if (sscanf(text,
-			   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-			   " %*x %*x %*x %" SCNx64,
-			   &number, &arg[0], &arg[1], &arg[2], &sp) == 5 &&
-		    number >= 0 && sp > UINT32_MAX)
+		if (cgroups_in_call(text, &number, arg))
 			calls_name(c->machine, number, call);
 		if (!strcmp(call, "futex"))
 			owner = cgroups_owner(c->pid, arg, thread, n, &by);

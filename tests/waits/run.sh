@@ -1,8 +1,8 @@
 #!/bin/sh
 # run.sh - ten situations: what the first sentence of 'path' says of each.
 # usage: BACKSTITCH=build/backstitch tests/waits/run.sh [NAME...]
-# With BESIDE=1 also what perf sched timehist says, and offcputime of libbpf-tools if it is there. Root, perf, ftrace and cgroups; README.md has the results. A situation that this
-# machine cannot make is skipped with the reason.
+# With BESIDE=1 also what perf sched timehist says, and offcputime of libbpf-tools if it is there. Root, perf, ftrace and
+# cgroups; README.md has the results. A situation that this machine cannot make is skipped with the reason.
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${BACKSTITCH:-build/backstitch}") || exit 2
 here=$PWD/tests/waits
