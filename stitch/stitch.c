@@ -956,6 +956,32 @@ static void stitch_take(struct stitch *st)
 		retire_one(st, slot);
 }
 
+/* Prefetches records that come 12, 8 and 4 records later: the record, which
+ * another thread wrote, its addresses, and what resolve_user() looks up for
+ * these. A stack that its process did not have before costs several cache
+ * misses, one after another: without this, ingest of a compile takes 6 %
+ * longer. */
+static void stitch_prefetch(struct stitch *st)
+{
+	const struct record *rec = order_soon(st->in, 12);
+
+	if (rec)
+		for (size_t i = 0; i < sizeof(*rec); i += 64)
+			__builtin_prefetch((const char *)rec + i);
+	rec = order_soon(st->in, 8);
+	if (rec && rec->kind == REC_SAMPLE)
+		__builtin_prefetch(rec->sample.user.ip);
+	rec = order_soon(st->in, 4);
+	if (!rec || rec->kind != REC_SAMPLE || !rec->sample.user.n)
+		return;
+	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
+
+	if (slot != TASKS_NONE)
+		resolve_prefetch(st->resolve,
+				 stitch_process_of(st, slot)->shared.view,
+				 &rec->sample.user);
+}
+
 /* Takes the next record, or one step of the end. Returns 1, 0 after the last,
  * or -1. */
 static int stitch_step(struct stitch *st, struct err *err)
@@ -973,6 +999,8 @@ static int stitch_step(struct stitch *st, struct err *err)
 		stitch_take(st);
 		if (st->ahead)
 			record_unwind_look_ahead(st);
+		else
+			stitch_prefetch(st);
 		return 1;
 	}
 	if (!st->closing) {

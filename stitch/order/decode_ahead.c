@@ -474,6 +474,13 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 	return b->rc;
 }
 
+const struct record *decode_ahead_soon(const struct decode_ahead *da, size_t n)
+{
+	return da->has && n <= da->now->n - da->at
+		       ? &da->now->rec[da->at + n - 1].rec
+		       : NULL;
+}
+
 const struct record *decode_ahead_peek(struct decode_ahead *da,
 				       uint64_t *number)
 {

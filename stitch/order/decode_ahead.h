@@ -55,6 +55,9 @@ typedef void decode_ahead_passed_fn(void *arg, bool changes);
 void decode_ahead_keep(struct decode_ahead *da, decode_ahead_passed_fn *passed,
 		       void *arg);
 void decode_ahead_give_back(struct decode_ahead *da);
+/* Returns the record that comes n >= 1 records after the last one returned, or
+ * NULL if it is in another block: for prefetching. */
+const struct record *decode_ahead_soon(const struct decode_ahead *da, size_t n);
 /* Returns a record that decode_ahead_next() will return later, each once and in
  * their order, and its number: that of the first record is 1. NULL: none is
  * decoded now. Valid until it was returned. */

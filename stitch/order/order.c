@@ -734,6 +734,11 @@ int order_next(struct order *ord, struct record **rec, struct err *err)
 	return got;
 }
 
+const struct record *order_soon(const struct order *ord, size_t n)
+{
+	return ord->thread ? decode_ahead_soon(ord->thread, n) : NULL;
+}
+
 const struct record *order_peek(struct order *ord, uint64_t *number)
 {
 	return ord->thread ? decode_ahead_peek(ord->thread, number) : NULL;

@@ -8,6 +8,7 @@
  * there; no record is output early. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct clock_map;
@@ -52,6 +53,9 @@ void order_give_back(struct order *ord);
  * and its number (the first record has 1). NULL: none is decoded yet, or there
  * is no thread. Valid until order_next() has returned it. */
 const struct record *order_peek(struct order *ord, uint64_t *number);
+/* Returns the record that comes n >= 1 records after the last one returned, if
+ * it is decoded and at hand: for prefetching what it will need. */
+const struct record *order_soon(const struct order *ord, size_t n);
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
 /* Returns source i in the order of order_add(), or NULL. */
 struct source *order_source(const struct order *ord, unsigned int i);

@@ -57,6 +57,9 @@ struct known_frame {
 };
 
 #define KNOWN_BITS 14
+/* As many inner frames of a list are prefetched: outer ones mostly equal those
+ * of an earlier stack. */
+#define PREFETCH_FRAMES 4u
 /* While the key is the same, equal addresses have equal frames. */
 struct stack_prefix_key {
 	uint64_t mask;
@@ -342,6 +345,15 @@ static void resolve_cache_put(struct resolve *rv, uint64_t home, uint64_t hash,
 	rv->cache[home & (CACHE_SIZE - 1)] = s;
 }
 
+/* Returns the cache entry for an address of a space. */
+static struct known_frame *resolve_known_frame(const struct resolve *rv,
+					       uint32_t view, uint64_t addr)
+{
+	uint64_t hash = (addr ^ (uint64_t)view << 48) * 0x9e3779b97f4a7c15u;
+
+	return &rv->known[hash >> (64 - KNOWN_BITS)];
+}
+
 /* Returns the frame of an address that is mapped or in jitted code, or 0. Asks
  * other captures only if the process's own space has no mapping, now or before
  * exec. */
@@ -539,8 +551,7 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 				    struct slot *s)
 {
 	uint64_t addr = a->ip[i];
-	uint64_t hash = (addr ^ (uint64_t)in->view << 48) * 0x9e3779b97f4a7c15u;
-	struct known_frame *k = &rv->known[hash >> (64 - KNOWN_BITS)];
+	struct known_frame *k = resolve_known_frame(rv, in->view, addr);
 
 	if (k->addr == addr && k->frame && k->view == in->view &&
 	    k->gen == in->space->cut) {
@@ -596,6 +607,16 @@ static bool resolve_is_now(const struct resolve_in *in)
 		return true;
 	return in->t >= in->space->changed &&
 	       !any_where(in->n_shared, i, in->t < in->shared[i]->changed);
+}
+
+void resolve_prefetch(const struct resolve *rv, uint32_t view,
+		      const struct addrs *a)
+{
+	const uint64_t home = resolve_slot_home(resolve_list_hash(a), view);
+
+	__builtin_prefetch(&rv->cache[home & (CACHE_SIZE - 1)]);
+	for (uint32_t i = 0; i < a->n && i < PREFETCH_FRAMES; i++)
+		__builtin_prefetch(resolve_known_frame(rv, view, a->ip[i]));
 }
 
 uint32_t resolve_known(struct resolve *rv, const struct space *sp,

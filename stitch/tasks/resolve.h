@@ -105,6 +105,9 @@ struct resolve_found {
 uint32_t resolve_known(struct resolve *rv, const struct space *sp,
 		       uint32_t view, int64_t t, const struct addrs *a,
 		       uint64_t *asked);
+/* Prefetches what resolve_known() and resolve_user() will look up first. */
+void resolve_prefetch(const struct resolve *rv, uint32_t view,
+		      const struct addrs *a);
 /* Return the raw chain id, or 0 for an empty list. */
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found);
