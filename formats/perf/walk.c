@@ -17,6 +17,7 @@
 /* ---- decodes the zstd stream of compressed records */
 
 #define BLOCK_HEAD 3 /* of zstd's format, in bytes */
+#define FRAME_MAGIC "\x28\xb5\x2f\xfd"
 
 const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out)
 {
@@ -200,7 +201,9 @@ static void perf_z_feed(struct perf *p, struct perf_file *f,
 	struct err why = { 0 };
 	uint64_t n = r->size - 8u;
 
-	if (!f->z) {
+	const bool first = !f->z;
+
+	if (first) {
 		f->z = mem_new(1, sizeof(*f->z));
 		f->z->stream.d = mem_must(ZSTD_createDStream());
 	}
@@ -218,6 +221,19 @@ static void perf_z_feed(struct perf *p, struct perf_file *f,
 		perf_damage_text(
 			p, f->in.path, "compressed", r->off, r->size,
 			"compressed data follows damaged compressed data");
+		return;
+	}
+	/* perf (seen with 6.1) goes on with one stream when it
+	 * switches its output: no program can decompress the files after the
+	 * first */
+	if (first && bytes_left(&data) >= strlen(FRAME_MAGIC) &&
+	    memcmp(data.pos, FRAME_MAGIC, strlen(FRAME_MAGIC)) != 0) {
+		z->dead = true;
+		perf_damage_text(
+			p, f->in.path, "compressed", r->off, r->size,
+			"compressed data begins inside a stream, as in the "
+			"later files of 'perf record -z --switch-output', "
+			"which nothing can decompress: record without -z");
 		return;
 	}
 	z->stream.in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };

@@ -699,6 +699,35 @@ START_TEST(damaged_compression_keeps_what_came_before)
 }
 END_TEST
 
+/* perf record -z --switch-output goes on with one stream in the next file. */
+START_TEST(a_file_that_begins_inside_a_compressed_stream_says_so)
+{
+	static unsigned char out[65536];
+	size_t end[64];
+	struct ledger *lg = ledger_new();
+	struct ledger_entry e;
+	struct pb b;
+
+	squeeze(100, 320, out, end, sizeof(out));
+	pb_begin(&b, false, &timed, 1);
+	size_t at = b.n;
+
+	compressed(&b, out + end[0], end[1] - end[0], _i);
+	compressed(&b, out + end[1], end[2] - end[1], _i);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	ck_assert_int_eq(ledger_take(lg, &e), 1);
+	ck_assert_uint_eq(e.off, at);
+	ck_assert_ptr_nonnull(strstr(
+		e.detail, "compressed data begins inside a stream, as in the "
+			  "later files of 'perf record -z --switch-output', "
+			  "which nothing can decompress: record without -z"));
+	pb_close(src, &b);
+	ledger_free(lg);
+}
+END_TEST
+
 static const struct run_table loops[] = {
 	RUN_TIMES(a_cut_inside_header_or_events_is_refused, 2),
 	RUN_TIMES(every_whole_record_before_a_cut_is_given, 2),
@@ -718,7 +747,8 @@ static const struct run_table loops[] = {
 	RUN_TIMES(unknown_records_are_skipped_by_size_and_counted, 2),
 	RUN_TIMES(old_attributes_without_a_size_are_read, 2),
 	RUN_TIMES(records_cut_between_compressed_ones_are_whole, 2),
-	RUN_TIMES(damaged_compression_keeps_what_came_before, 2)
+	RUN_TIMES(damaged_compression_keeps_what_came_before, 2),
+	RUN_TIMES(a_file_that_begins_inside_a_compressed_stream_says_so, 2)
 };
 
 RUN_TABLES("perf_damage", loops, things_given_by_mistake_are_named,
