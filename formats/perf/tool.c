@@ -454,12 +454,13 @@ void perf_tool_finish(struct perf *p)
 		of_tasks = (p->attr[i].flags & PA_INHERIT) != 0;
 	p->src.info.whole_tasks =
 		of_tasks || p->src.info.system_wide == TRI_YES;
-	/* Read from the command line what no record has: filters, groups (a
-	 * member counts only while its leader does), cgroups, pauses. Options
-	 * may be abbreviated and combined, as in '-aG x'. Arguments of the
-	 * recorded program count as options of perf unless '--' precedes
-	 * them. */
-	static const char *const filters[] = { "--fi", "--ex", "--cg", "--for",
+	/* Read from the command line what no record has: filters (since perf
+	 * 6.16 a user is one), groups (a member counts only while its leader
+	 * does), cgroups, pauses. Options may be abbreviated and combined, as
+	 * in '-aG x'. Arguments of the recorded program count as options of
+	 * perf unless '--' precedes them. */
+	static const char *const filters[] = { "--fi",	     "--ex", "--cg",
+					       "--for",	     "--ui", "-u",
 					       "--tp-filter" }; /* simpleperf */
 	/* these options stop the rings while they are read */
 	static const char *const stops[] = { "--ov", "--sn", "--sw" };

@@ -5,8 +5,8 @@
 -- Events, with what is known of their captures, and what they report of switches.
 -- Events of an ftrace instance are named INSTANCE/EVENT. system_wide -1: not
 -- known. line, place: of the piece of a stream; place -1: it is none. filtered: by
--- perf's --filter, which may be abbreviated, or simpleperf's --tp-filter; the
--- program's own is after '--'.
+-- perf's --filter, which may be abbreviated, simpleperf's --tp-filter, or perf's
+-- --uid; the program's own is after '--'.
 SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
 	sampled, no_packets, format, cpus, release, arch, pauses, together, first_ns,
 	last_ns, line, place, cmdline, record, CASE WHEN events = 0 AND place < 0 THEN ''
@@ -30,7 +30,11 @@ FROM (
 		coalesce(substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
 			GLOB '* --fi*' OR
 			substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
-			GLOB '* --tp-filter*', 0) AS filtered,
+			GLOB '* --tp-filter*' OR
+			substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
+			GLOB '* record* --ui*' OR
+			substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
+			GLOB '* record* -u[ 0-9]*', 0) AS filtered,
 		coalesce(t.how, '') = 'sample' AS sampled,
 		coalesce(c.note, '') LIKE '%no-packets%' AS no_packets,
 		coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,

@@ -1092,7 +1092,8 @@ ok a_thread_has_no_name_of_another_boot $?
 
 # whether switches were filtered is said by perf's options, which may be abbreviated, not by the program's
 for f in "-e sched:sched_switch --fil pid>1 -- ./prog:1" "-e sched:sched_switch --filter=pid>1 ./prog:1" \
-	"-e sched:sched_switch --tp-filter pid>1 ./prog:1" "-e sched:sched_switch -- ./prog --filter x:0"
+	"-e sched:sched_switch --tp-filter pid>1 ./prog:1" "-e sched:sched_switch -u 1000:1" \
+	"-e sched:sched_switch --uid=1000 -g:1" "-e sched:sched_switch --user-regs=ip -- ./prog -u 1:0" "-e sched:sched_switch -- ./prog --filter x:0"
 do
 	python3 - "$work/sock.db" "$work/asked.db" "perf record -a ${f%:*}" <<'END'
 import shutil
