@@ -194,9 +194,12 @@ static int perf_sample_take_values(struct perf *p, const struct perf_attr *a,
 		return -1;
 	s->member = p->member;
 	s->n_member = (uint32_t)p->n_member;
-	/* since Linux 6.13 groups can be inherited; the values are of one task
-	 * then, with the same ids for all tasks */
-	s->of_task = a->flags & PA_INHERIT && a->sample_type & PS_TID;
+	/* Since Linux 6.13 groups can be inherited; the values are of one task
+	 * then, with the same ids for all tasks. perf before 6.13 sets the flag
+	 * for counters of CPUs too, which nothing inherits. */
+	s->of_task =
+		a->flags & PA_INHERIT && a->sample_type & PS_TID &&
+		!(p->n_member && perf_id_find(p, p->member[0].id)->tid == -1);
 	return 0;
 }
 

@@ -559,8 +559,10 @@ static void fill_read_one(struct pb *b)
 	pb_u64(b, 7);
 }
 
-/* A capture of two events in a group; ids 7 and 8 are known, 9 is not. */
-static void read_sample(bool big, bool group, struct group_value *v, size_t n)
+/* A capture of two events in a group; ids 7 and 8 are known, 9 is not. cpus:
+ * ID_INDEX says that they were opened on a CPU. */
+static void read_sample(bool big, bool group, bool cpus, struct group_value *v,
+			size_t n)
 {
 	struct pb_event ev[2] = {
 		{ .attr_size = PB_ATTR,
@@ -578,6 +580,15 @@ static void read_sample(bool big, bool group, struct group_value *v, size_t n)
 	ev[1] = ev[0];
 	ev[1].ids[0] = 8;
 	pb_begin(&b, big, ev, 2);
+	pb_rec(&b, PR_ID_INDEX, 0);
+	pb_u64(&b, 2);
+	for (uint64_t id = 7; id < 9; id++) {
+		pb_u64(&b, id);
+		pb_u64(&b, 0);
+		pb_u64(&b, 0);
+		pb_u64(&b, cpus ? UINT64_MAX : 11);
+	}
+	pb_end(&b);
 	pb_rec(&b, PR_SAMPLE, MODE_USER);
 	(group ? fill_read : fill_read_one)(&b);
 	pb_end(&b);
@@ -586,7 +597,7 @@ static void read_sample(bool big, bool group, struct group_value *v, size_t n)
 
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_uint_eq(rec.sample.n_member, n);
-	ck_assert(rec.sample.of_task);
+	ck_assert_int_eq(rec.sample.of_task, !cpus);
 	memcpy(v, rec.sample.member, n * sizeof(*v));
 	pb_close(src, &b);
 }
@@ -595,15 +606,23 @@ START_TEST(a_read_has_the_values_of_known_events)
 {
 	struct group_value v[2];
 
-	read_sample(_i, true, v, 2);
+	read_sample(_i, true, false, v, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		ck_assert_uint_eq(v[i].event, i);
 		ck_assert_uint_eq(v[i].id, 7 + i);
 		ck_assert_uint_eq(v[i].value, 700 + 100 * i);
 	}
-	read_sample(_i, false, v, 1);
+	read_sample(_i, false, false, v, 1);
 	ck_assert_uint_eq(v[0].event, 0);
 	ck_assert_uint_eq(v[0].value, 700);
+}
+END_TEST
+
+START_TEST(values_of_a_cpu_are_not_of_the_thread_that_it_ran)
+{
+	struct group_value v[2];
+
+	read_sample(false, _i, true, v, _i ? 2 : 1);
 }
 END_TEST
 
@@ -729,6 +748,7 @@ static const struct run_table loops[] = {
 	RUN_TIMES(the_half_that_was_hit_is_never_empty,
 		  sizeof(hit_rows) / sizeof(*hit_rows)),
 	RUN_TIMES(a_read_has_the_values_of_known_events, 2),
+	RUN_TIMES(values_of_a_cpu_are_not_of_the_thread_that_it_ran, 2),
 	RUN_TIMES(a_sample_is_whole_in_front_of_registers_of_an_unknown_kind,
 		  2),
 	RUN_TIMES(a_wrong_count_or_kind_is_refused_and_not_read, 3)
