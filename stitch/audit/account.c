@@ -17,7 +17,7 @@
  * reported. */
 #define STOPPED_MAX 4096
 /* Most ids whose numbers of lost records are followed, one for each event and
- * CPU. */
+ * CPU or thread. */
 #define IDS_MAX 65536
 
 /* include/uapi/linux/perf_event.h: PERF_AUX_FLAG_*; bit 2 is overwrite mode,
@@ -344,7 +344,10 @@ static void account_reading(struct account *ac, const struct record *rec,
 {
 	struct per_source *ps = &ac->src[rec->source];
 	const struct reading now = { lost, record_time(rec) };
-	uint64_t h = hash_u64(id);
+	/* inherited copies have the id of their counter, but counts of their
+	 * own: 0, as only the counter's own thread counts what was lost */
+	uint64_t h = rec->sample.of_task ? hash_pair(id, (uint32_t)rec->tid)
+					 : hash_u64(id);
 	uint32_t at = table_find_hash(&ps->by_id, h);
 
 	if (at == TABLE_NONE && ps->n_reading == IDS_MAX)

@@ -173,6 +173,13 @@ static const struct account_row account_rows[] = {
 		.ledger = "read_lost 0 30-40 5",
 		.missing = "0:30-31 !0:40-41",
 	},
+	{
+		"counts_of_inherited_copies_are_of_their_threads",
+		"10 read 0 40 3 own=5; 20 read 0 40 0 own=6;"
+		"30 read 0 40 3 own=5; 40 read 0 40 0 own=6;"
+		"50 read 0 40 8 own=5",
+		.ledger = "read_lost 0 30-50 5",
+	},
 	/* nothing tells when the capture ended */
 	{
 		"hardware_losses_are_not_in_the_recorders_sum",
@@ -368,6 +375,9 @@ static void account_option(struct record *r, const struct script_line *l,
 		r->seq = v;
 	} else if (!strncmp(word, "ring=", 5)) {
 		r->ring = (uint32_t)v;
+	} else if (!strncmp(word, "own=", 4)) {
+		r->tid = (int32_t)v;
+		r->sample.of_task = true;
 	} else if (!strncmp(word, "source=", 7)) {
 		r->source = (uint16_t)v;
 	} else if (!strncmp(word, "event=", 6)) {
