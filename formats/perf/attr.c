@@ -247,6 +247,18 @@ const char *event_kind_unit(const struct perf_attr *a)
 	return "events";
 }
 
+uint64_t event_kind_key(const struct perf *p, size_t i)
+{
+	const struct perf_attr *a = &p->attr[i];
+
+	if ((a->type == TYPE_HARDWARE || a->type == TYPE_CACHE) &&
+	    a->config >> 32)
+		return hash_pair(a->type, (uint32_t)a->config);
+	if (a->type == TYPE_RAW || a->type > TYPE_BREAKPOINT)
+		return hash_pair(TYPE_RAW, a->config);
+	return hash_pair(UINT32_MAX, i);
+}
+
 #define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0, in bytes */
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)

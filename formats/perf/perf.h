@@ -430,6 +430,9 @@ const char *event_kind_name(struct perf *p, const struct perf_attr *a);
 /* Return event_def.how and event_def.unit. */
 enum event_how event_kind_how(const struct perf_attr *a);
 const char *event_kind_unit(const struct perf_attr *a);
+/* Returns a key of event i. A machine with several kinds of CPUs has a PMU for
+ * each kind, so that 'cycles' is an event for each; these have the same key. */
+uint64_t event_kind_key(const struct perf *p, size_t i);
 
 /* ---- walk.c */
 /* Starts at the first record of f, even if f was walked before. */

@@ -418,24 +418,36 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
  * thread. */
 static enum tri perf_tool_is_system_wide(const struct perf *p)
 {
+	uint32_t *first OWNED = mem_new(p->n_attr ? p->n_attr : 1,
+					sizeof(*first)); /* of its key */
 	uint64_t *on OWNED = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
+	struct table keys = { 0 }, cpus = { 0 };
 	enum tri wide = p->n_id ? TRI_YES : TRI_UNKNOWN;
 
+	for (size_t i = 0; i < p->n_attr; i++)
+		first[i] = table_find_or_add(&keys, event_kind_key(p, i), i);
 	for (size_t i = 0; i < p->n_id && wide == TRI_YES; i++) {
 		const struct perf_id *id = &p->id[i];
+		uint32_t event = first[id->attr];
 
 		if (id->tid == -2)
 			wide = TRI_UNKNOWN;
 		else if (id->tid != -1)
 			wide = TRI_NO;
-		else
-			on[id->attr] += id->cpu >= 0;
+		else if (id->cpu >= 0)
+			on[event] +=
+				table_find_or_add(
+					&cpus,
+					hash_pair(event, (uint32_t)id->cpu),
+					i) == i;
 	}
 	for (size_t i = 0; i < p->n_attr && wide == TRI_YES; i++)
 		if (p->src.info.cpus_online < 0)
 			wide = TRI_UNKNOWN;
-		else if (on[i] < (uint64_t)p->src.info.cpus_online)
+		else if (on[first[i]] < (uint64_t)p->src.info.cpus_online)
 			wide = TRI_NO;
+	table_release(&keys);
+	table_release(&cpus);
 	return wide;
 }
 

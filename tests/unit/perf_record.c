@@ -489,6 +489,50 @@ START_TEST(all_cpus_and_no_thread_is_system_wide)
 }
 END_TEST
 
+/* 'cycles' of a machine with two kinds of CPUs, each of which has a PMU. */
+START_TEST(events_of_all_kinds_of_cpus_together_are_system_wide)
+{
+	static const struct {
+		uint32_t type[2];
+		uint64_t config[2];
+		enum tri wide;
+	} row[] = {
+		{ { 0, 0 }, { 4ull << 32, 10ull << 32 }, TRI_YES },
+		{ { 4, 10 }, { 0x3c, 0x3c }, TRI_YES },
+		{ { 4, 10 }, { 0x3c, 0xc0 }, TRI_NO },
+		{ { 0, 0 }, { 4ull << 32, 10ull << 32 | 1 }, TRI_NO },
+		{ { 1, 1 }, { 0, 0 }, TRI_NO },
+	};
+	struct pb_event ev[2] = { two[0], two[1] };
+	struct err err = { 0 };
+	struct pb b;
+
+	for (int i = 0; i < 2; i++) {
+		ev[i].type = row[_i].type[i];
+		ev[i].config = row[_i].config[i];
+		ev[i].n_ids = 1;
+	}
+	pb_begin(&b, false, ev, 2);
+	pb_rec(&b, PR_ID_INDEX, 0);
+	pb_u64(&b, 2);
+	for (uint64_t i = 0; i < 2; i++) {
+		pb_u64(&b, ev[i].ids[0]);
+		pb_u64(&b, 0);
+		pb_u64(&b, i);
+		pb_u64(&b, UINT64_MAX);
+	}
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open_cut(&b, b.n, NULL, NULL, &err);
+
+	ck_assert_ptr_nonnull(src);
+	src->info.cpus_online = 2;
+	ck_assert_int_eq(src->ops->scan(src, &err), 0);
+	ck_assert_int_eq(src->info.system_wide, row[_i].wide);
+	pb_close(src, &b);
+}
+END_TEST
+
 START_TEST(the_clock_goes_with_the_counter_by_time_conv)
 {
 	struct pb b;
@@ -527,6 +571,7 @@ static const struct run_table loops[] = {
 	RUN_TIMES(a_sample_of_an_unknown_event_is_damage, 2),
 	RUN_TIMES(a_stopped_event_is_named_by_its_id, 2),
 	RUN_TIMES(all_cpus_and_no_thread_is_system_wide, 2),
+	RUN_TIMES(events_of_all_kinds_of_cpus_together_are_system_wide, 5),
 	RUN_TIMES(the_clock_goes_with_the_counter_by_time_conv, 2)
 };
 
