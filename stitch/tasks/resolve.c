@@ -115,24 +115,6 @@ void resolve_free(struct resolve *rv)
 	free(rv);
 }
 
-/* Returns how many of a's outermost addresses equal those of the last stack,
- * and sets *stack to the stack of these frames. Forgets the other frames. */
-static uint32_t stack_prefix_shared(struct stack_prefix *t,
-				    const struct stack_prefix_key *key,
-				    const struct addrs *a, uint32_t *stack)
-{
-	uint32_t n = 0;
-
-	if (t->key.mask == key->mask && t->key.view == key->view &&
-	    t->key.gen == key->gen)
-		while (n < t->n && n < a->n && t->ip[n] == a->ip[a->n - 1 - n])
-			n++;
-	t->key = *key;
-	t->n = n;
-	*stack = n ? t->stack[n - 1] : 0;
-	return n;
-}
-
 static bool starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
@@ -155,17 +137,6 @@ static enum image_kind user_kind(const char *path)
 	if (!path[0])
 		return IMAGE_ANON;
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
-}
-
-/* Programs of 32 bits have a vdso of their own on 64-bit kernels, below 4 GiB.
- * Its mapping is named "[vdso]" as well, but in perf's table of build-ids it is
- * "[vdso32]" (tools/perf/util/vdso.c of Linux 5.10 to 7.1). */
-static bool is_vdso32(const struct source *src, const struct rec_map *m)
-{
-	const char *arch = src->info.arch;
-
-	return arch && (strstr(arch, "64") || !strcmp(arch, "s390x")) &&
-	       m->start < VDSO32_END && m->len <= VDSO32_END - m->start;
 }
 
 uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
@@ -213,7 +184,15 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		img.kind = (m->ino && starts_with(m->path, "[inode "))
 				   ? IMAGE_FILE
 				   : user_kind(m->path);
-		if (img.kind == IMAGE_VDSO && is_vdso32(src, m))
+		/* Programs of 32 bits have a vdso of their own on 64-bit
+		 * kernels, below 4 GiB. Its mapping is named "[vdso]" as well,
+		 * but in perf's table of build-ids it is "[vdso32]"
+		 * (tools/perf/util/vdso.c of Linux 5.10 to 7.1). */
+		const char *arch = src->info.arch;
+
+		if (img.kind == IMAGE_VDSO && arch &&
+		    (strstr(arch, "64") || !strcmp(arch, "s390x")) &&
+		    m->start < VDSO32_END && m->len <= VDSO32_END - m->start)
 			img.path = VDSO32;
 		if (img.kind == IMAGE_ANON) {
 			img.space = process;
@@ -590,25 +569,6 @@ static uint32_t resolve_after_start(const struct resolve_in *in,
 		       : 0;
 }
 
-/* Returns the sum of all change counters; grows with each change of a space. */
-static uint32_t resolve_all_gen(const struct resolve_in *in)
-{
-	uint32_t gen = in->space->any + in->space->cut;
-
-	for (uint32_t i = 0; i < in->n_shared; i++)
-		gen += in->shared[i]->any + in->shared[i]->cut;
-	return gen;
-}
-
-/* Returns false if a space has changed since the record's time. */
-static bool resolve_is_now(const struct resolve_in *in)
-{
-	if (in->t == TIME_NONE)
-		return true;
-	return in->t >= in->space->changed &&
-	       !any_where(in->n_shared, i, in->t < in->shared[i]->changed);
-}
-
 void resolve_prefetch(const struct resolve *rv, uint32_t view,
 		      const struct addrs *a)
 {
@@ -649,13 +609,21 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return 0;
 	hash ^= (in->uncertain ? HASH_UNCERTAIN : 0) ^
 		(in->partial ? HASH_PARTIAL : 0);
-	bool now = (!a->place || a->places) && resolve_is_now(in);
+	/* False if a space has changed since the record's time. */
+	bool now = (!a->place || a->places) &&
+		   (in->t == TIME_NONE || in->t >= sp->changed);
+	/* The sum of all change counters grows with each change of a space. */
+	uint32_t any = sp->any + sp->cut;
+
+	for (uint32_t i = 0; i < in->n_shared; i++) {
+		any += in->shared[i]->any + in->shared[i]->cut;
+		now &= in->t == TIME_NONE || in->t >= in->shared[i]->changed;
+	}
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now && !in->once
-			? resolve_cached(rv, home, hash, in->view, sp->cut,
-					 resolve_all_gen(in), jit, a)
-			: NULL;
+		now && !in->once ? resolve_cached(rv, home, hash, in->view,
+						  sp->cut, any, jit, a)
+				 : NULL;
 
 	if (known) {
 		*found = (struct resolve_found){ known->bare, known->stray };
@@ -668,8 +636,6 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	/* Resolve a list that is not in the cache, and fill s. The outer frames
 	 * of the last stack, and known frames, are reused only if a frame
 	 * depends on nothing but its address. */
-	const struct stack_prefix_key key = { in->mask, in->view,
-					      in->space->cut };
 	struct stack_prefix *t = NULL;
 	uint32_t stack = 0, shared = 0;
 
@@ -678,8 +644,19 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		t = &rv->prefix[hash_u32s(in->view,
 					  (uint32_t)frames.ip[frames.n - 1]) %
 				PREFIXES];
-	if (t)
-		shared = stack_prefix_shared(t, &key, &frames, &stack);
+	if (t) {
+		if (t->key.mask == in->mask && t->key.view == in->view &&
+		    t->key.gen == sp->cut)
+			while (shared < t->n && shared < frames.n &&
+			       t->ip[shared] ==
+				       frames.ip[frames.n - 1 - shared])
+				shared++;
+		/* its further frames are not of this stack */
+		t->key = (struct stack_prefix_key){ in->mask, in->view,
+						    sp->cut };
+		t->n = shared;
+		stack = shared ? t->stack[shared - 1] : 0;
+	}
 	for (uint32_t i = frames.n - shared; i-- > 0;) {
 		uint32_t frame = t ? resolve_plain_frame(rv, in, &frames, i, &s)
 				   : resolve_user_frame(rv, in, &frames, i, &s);
@@ -698,7 +675,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	s.raw = frames_noted(
 		rv->fr, stack, &frames,
 		s.behind ? hash_u64s(frames.ip, frames.n, 0) : addrs, in->note);
-	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
+	s.gen = (s.partial ? any : sp->cut) + (s.jit ? jit : 0);
 	*found = (struct resolve_found){ s.bare, s.stray };
 	s.lacks = in->asked && in->inferred != RESOLVE_NONE;
 	if (now && in->asked && !s.partial && frames.n > s.lacks)
