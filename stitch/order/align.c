@@ -435,12 +435,15 @@ static enum align_why other_machine(const struct source_info *a,
 {
 	int64_t wa, wb;
 
-	if (known_and_different(known_host(a), known_host(b)))
+	const bool boots = a->has_boot_id && b->has_boot_id;
+
+	/* within a boot, a host may be renamed, and a container has a name of
+	 * its own */
+	if (!boots && known_and_different(known_host(a), known_host(b)))
 		return WHY_HOST;
 	if (known_and_different(a->release, b->release))
 		return WHY_RELEASE;
-	if (a->has_boot_id && b->has_boot_id &&
-	    memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0)
+	if (boots && memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0)
 		return WHY_BOOT;
 	if (!is_same_clock(a, b) || !wall_base(a, &wa) || !wall_base(b, &wb))
 		return WHY_NOT_ASKED;

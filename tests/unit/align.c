@@ -539,6 +539,9 @@ START_TEST(other_hosts_kernels_and_boots_are_refused)
 	b.info.release = NULL;
 	a.info.has_boot_id = b.info.has_boot_id = true;
 	ck_assert_int_eq(align2(&a, &b, out, &err), 0);
+	/* a container of the host, or a host that was renamed */
+	b.info.host = "two";
+	ck_assert_int_eq(align2(&a, &b, out, &err), 0);
 	b.info.boot_id[3] = 1;
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "two boots"));
