@@ -444,6 +444,31 @@ static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 	return 0;
 }
 
+#define SAID "[ perf record: "
+#define SAID_MAX 4096
+
+/* Ends the walk where the rest of the file is what perf record prints at its
+ * end: its standard error went to the same file as the records. Returns false
+ * if it is anything else. */
+static bool perf_walk_skip_messages(struct perf *p, struct perf_file *f)
+{
+	size_t left = bytes_left(&f->raw);
+	char text[SAID_MAX];
+
+	if (left < strlen(SAID) || left > sizeof(text) ||
+	    bytes_peek(&f->raw, 0, text, left) ||
+	    memcmp(text, SAID, strlen(SAID)) != 0)
+		return false;
+	for (size_t i = 0; i < left; i++)
+		if ((unsigned char)text[i] < ' ' && text[i] != '\n')
+			return false;
+	perf_note(p, "messages",
+		  "perf's messages follow the records: with 2>&1 they could "
+		  "as well be among them; send them elsewhere");
+	f->done = true;
+	return true;
+}
+
 static inline void perf_walk_take_header(const struct bytes *b,
 					 struct perf_rec *r)
 {
@@ -479,7 +504,8 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	if (perf_walk_want(p, f, r->size, err))
 		return -1;
 	if (bytes_left(&f->raw) < r->size) {
-		perf_walk_report_cut(p, f, r->size);
+		if (!perf_walk_skip_messages(p, f))
+			perf_walk_report_cut(p, f, r->size);
 		return 0;
 	}
 	r->off = bytes_off(&f->raw);

@@ -27,6 +27,16 @@ is "build-ids padded by 64 bytes" "0|$(perf buildid-list -i old.data | wc -l)" \
 	"$?|$(one old.db "SELECT count(*) FROM image WHERE build_id IS NOT NULL")"
 "$B" ingest -q --no-symbols -o v1.db v1.data 2>err
 is "a file of before PERFILE2" "0|1032" "$?|$(one v1.db 'SELECT count(*) FROM event')"
+# perf record -o - >FILE 2>&1
+cp "$root/tests/captures/pipe-zstd.data" said.data
+printf '[ perf record: Woken up 1 times to write data ]\n[ perf record: Captured and wrote 0.030 MB - ]\n' >>said.data
+"$B" ingest -q -f --no-symbols -o said.db said.data 2>err
+is "perf's messages behind a pipe are no records" "0|1|0" "$?|$("$B" info said.db |
+	grep -c "note *perf's messages follow the records")|$("$B" info said.db | grep -c 'damage')"
+printf '\1' >>said.data
+"$B" ingest -q -f --no-symbols -o said.db said.data 2>err
+is "other bytes are" "3|0" "$?|$("$B" info said.db | grep -c "note *perf's messages")"
+
 for order in "" -b
 do
 	# shellcheck disable=SC2086 # none, or one
