@@ -231,6 +231,9 @@ static const struct {
 	{ "... Hit Ctrl-C to end.",
 	  "this is what a tool of bcc printed; with -f it prints folded stacks, "
 	  "which are read" },
+	{ "\nPERFILE2",
+	  "this begins with messages of perf, which 2>&1 put in front of the "
+	  "capture; record again with 2>FILE" },
 	{ "# DURATION     TID ",
 	  "this is the text of uftrace; 'uftrace dump --flame-graph' writes "
 	  "folded stacks, which are read" },

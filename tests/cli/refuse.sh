@@ -41,6 +41,11 @@ python3 -c 'import zipfile
 zipfile.ZipFile("host.etl.zip", "w").writestr("host.etl", "packed data")'
 refused "a packed .etl" host.etl.zip 'a recording of Windows'
 {
+	echo 'Lowering default frequency rate from 4000 to 1000.'
+	cat "$root/tests/captures/pipe-zstd.data"
+} >said.data
+refused "a stream behind messages of perf" said.data 'messages of perf, which 2>&1 put in front'
+{
 	printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\004\000\076\000'
 	printf 'and the rest of the core'
 } >core
