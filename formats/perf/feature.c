@@ -179,6 +179,21 @@ static int perf_feature_cpus(struct perf *p, struct bytes *b, struct err *err)
 		       ?: bytes_i32(b, &p->src.info.cpus_online, err);
 }
 
+/* Returns whether the next word may belong to this one. Of long options it is
+ * not known; -f is of simpleperf, and old versions of perf have '-g dwarf'. */
+static bool perf_feature_takes_word(const char *s, const char *next)
+{
+	size_t n = strlen(s);
+
+	if (s[0] != '-' || n < 2)
+		return false;
+	if (s[1] == '-')
+		return !strchr(s, '=');
+	return strchr("eptrCcoFfDmuGjk", s[n - 1]) ||
+	       (s[n - 1] == 'g' &&
+		(!strcmp(next, "fp") || !strncmp(next, "dwarf", 5)));
+}
+
 /* Takes the command line. Its second word is "inject", or a path since 7.2, if
  * perf inject wrote the file. */
 static int perf_feature_cmdline(struct perf *p, struct bytes *b,
@@ -187,8 +202,11 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 	char *line OWNED = mem_new(CMDLINE_MAX, 1);
 	const char *before = "";
 	size_t len = 0;
+	bool records = false;
 	uint32_t n;
 	int rc = bytes_u32(b, &n, err);
+
+	p->n_options = SIZE_MAX;
 
 	for (uint32_t i = 0; !rc && i < n; i++) {
 		const char *s = "";
@@ -205,6 +223,11 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 		    (!strcmp(before, "--call-graph") &&
 		     !strncmp(s, "dwarf", 5)))
 			p->converted = p->src.info.injected;
+		/* the program that is recorded, whose options are its own */
+		if (records && p->n_options == SIZE_MAX && s[0] != '-' &&
+		    !perf_feature_takes_word(before, s))
+			p->n_options = len;
+		records |= !strcmp(s, "record");
 		before = s;
 		if (i)
 			line[len++] = ' ';

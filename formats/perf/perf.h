@@ -366,6 +366,8 @@ struct perf {
 	/* The capture is a piece of a stream; the piece has its end. */
 	bool is_piece, piece_ends;
 	uint64_t features[4];
+	size_t n_options; /* the length of the command line in front of the
+			   * program, or more */
 	bool thread_map; /* a THREAD_MAP lists threads */
 	bool converted;	 /* stack dumps may have been unwound by perf inject */
 	struct build_id_def *build_id;

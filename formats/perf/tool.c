@@ -470,7 +470,7 @@ void perf_tool_finish(struct perf *p)
 	 * 6.16 a user is one), groups (a member counts only while its leader
 	 * does), cgroups, pauses. Options may be abbreviated and combined, as
 	 * in '-aG x'. Arguments of the recorded program count as options of
-	 * perf unless '--' precedes them. */
+	 * perf if it is not known where it begins. */
 	static const char *const filters[] = { "--fi",	     "--ex", "--cg",
 					       "--for",	     "--ui", "-u",
 					       "--tp-filter" }; /* simpleperf */
@@ -480,7 +480,7 @@ void perf_tool_finish(struct perf *p)
 	const char *s = info->cmdline;
 	bool stopped = info->injected;
 
-	while (s && *s) {
+	while (s && *s && (size_t)(s - info->cmdline) < p->n_options) {
 		size_t n = strcspn(s, " ");
 
 		if (n == 2 && !memcmp(s, "--", 2))

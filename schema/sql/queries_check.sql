@@ -341,10 +341,9 @@ AND (c.system_wide = 0 OR t.how = 'sample'
 	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- ')) GLOB '* --fi*'
 	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
 		GLOB '* --tp-filter*'
-	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
-		GLOB '* record* --ui*'
-	OR substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
-		GLOB '* record* -u[ 0-9]*'
+	OR (c.cmdline GLOB '* -u*' OR c.cmdline GLOB '* --ui*')
+		AND EXISTS (SELECT 1 FROM meta WHERE capture = c.id
+			AND key = 'filtered' AND value = 1)
 	OR EXISTS (SELECT 1 FROM meta WHERE capture = c.id
 		AND key = 'pauses' AND value = 1))
 ORDER BY t.id

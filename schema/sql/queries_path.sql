@@ -31,10 +31,9 @@ FROM (
 			GLOB '* --fi*' OR
 			substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
 			GLOB '* --tp-filter*' OR
-			substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
-			GLOB '* record* --ui*' OR
-			substr(c.cmdline, 1, instr(c.cmdline || ' -- ', ' -- '))
-			GLOB '* record* -u[ 0-9]*', 0) AS filtered,
+			(c.cmdline GLOB '* -u*' OR c.cmdline GLOB '* --ui*')
+			AND EXISTS (SELECT 1 FROM meta WHERE capture = t.capture
+				AND key = 'filtered' AND value = 1), 0) AS filtered,
 		coalesce(t.how, '') = 'sample' AS sampled,
 		coalesce(c.note, '') LIKE '%no-packets%' AS no_packets,
 		coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,

