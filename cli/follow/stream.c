@@ -396,6 +396,9 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 	int ret = s->failed || s->broken ? 0 : stream_take(s, true, err);
 	struct err late;
 
+	if (s->perf && perf_is_messages(s->buf, s->n))
+		s->n = 0;
+
 	/* When it is stopped, a stream may be inside a record: that is no
 	 * damage, and the part ends as if another one came after it. */
 	s->stopped = stop && !s->failed && !s->broken;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "formats/perf/cut.h"
 #include "formats/perf/perf.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
@@ -444,24 +445,13 @@ static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 	return 0;
 }
 
-#define SAID "[ perf record: "
-#define SAID_MAX 4096
-
-/* Ends the walk where the rest of the file is what perf record prints at its
- * end: its standard error went to the same file as the records. Returns false
- * if it is anything else. */
+/* Ends the walk where the rest of the file is what perf prints: its standard
+ * error went to the same file as the records. Returns false if it is anything
+ * else. */
 static bool perf_walk_skip_messages(struct perf *p, struct perf_file *f)
 {
-	size_t left = bytes_left(&f->raw);
-	char text[SAID_MAX];
-
-	if (left < strlen(SAID) || left > sizeof(text) ||
-	    bytes_peek(&f->raw, 0, text, left) ||
-	    memcmp(text, SAID, strlen(SAID)) != 0)
+	if (!perf_is_messages(f->raw.pos, bytes_left(&f->raw)))
 		return false;
-	for (size_t i = 0; i < left; i++)
-		if ((unsigned char)text[i] < ' ' && text[i] != '\n')
-			return false;
 	perf_note(p, "messages",
 		  "perf's messages follow the records: with 2>&1 they could "
 		  "as well be among them; send them elsewhere");

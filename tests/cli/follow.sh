@@ -398,6 +398,13 @@ cp "$root/tests/captures/pipe-zstd.data" z.pipe && "$B" ingest -q -f --symfs nof
 	follow seg --segment 1K --symfs nofiles - <z.pipe && [ "$(count seg)" -gt 2 ] && is_whole seg
 bad=$?
 say a_compressed_stream_is_unpacked
+{
+	cat z.pipe
+	echo '[ perf record: Woken up 1 times to write data ]'
+} >said.pipe
+follow seg --segment 1K --symfs nofiles - <said.pipe && [ ! -s err ] && is_whole seg
+bad=$?
+say messages_of_perf_at_the_end_are_no_record
 python3 -c 'import struct, sys
 d = bytearray(open("z.pipe", "rb").read())
 at = 16
