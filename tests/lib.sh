@@ -49,12 +49,17 @@ soon() {
 }
 
 # perf ARG...: perf 6.1 aborts (134) while 'record -a' of another test asks the kernel
-# for build-ids (backstitch-formats(5), MMAP2), which takes seconds: once more, then
+# for build-ids (backstitch-formats(5), MMAP2): again, until that one has ended
 perf() {
-	command perf "$@" || case $? in
-	134) sleep 5 && command perf "$@" ;;
-	*) return $? ;;
-	esac
+	perf_status=134
+	for _ in 1 2 3 4 5 6 7 8 9
+	do
+		command perf "$@" && return
+		perf_status=$?
+		[ $perf_status = 134 ] || break
+		sleep 3
+	done
+	return $perf_status
 }
 
 # change_schema DB SQL: also where sqlite3 protects it, as 3.46 does by itself

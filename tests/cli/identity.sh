@@ -80,14 +80,10 @@ then
 fi
 # Some processors show a sample at few instructions of a loop, so that a thousand a
 # second are at one or two of them.
-# perf 6.1 overruns a buffer now and then where it reads build-ids at the end.
 record_to() {
 	record_out=$1
 	shift
-	for _ in 1 2 3 4; do
-		perf record -q -F 9999 "$@" >"$record_out" 2>/dev/null
-		[ $? -ge 128 ] || break
-	done
+	perf record -q -F 9999 "$@" >"$record_out" 2>/dev/null
 }
 record() {
 	record_to /dev/null -g "$@"
