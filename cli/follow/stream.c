@@ -9,6 +9,7 @@
 #include "cli/output/say.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
+#include "formats/reader/refuse.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -396,7 +397,7 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 	int ret = s->failed || s->broken ? 0 : stream_take(s, true, err);
 	struct err late;
 
-	if (s->perf && perf_is_messages(s->buf, s->n))
+	if (s->perf && formats_is_messages(s->buf, s->n))
 		s->n = 0;
 
 	/* When it is stopped, a stream may be inside a record: that is no

@@ -8,7 +8,6 @@
 
 #include "formats/perf/cut_state.h"
 #include "formats/perf/perf.h"
-#include "formats/reader/scan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
@@ -32,18 +31,6 @@
 /* Compressed data is unpacked in steps of this size, as 64 KiB of it can become
  * gigabytes. */
 #define UNPACK_STEP ((size_t)256 << 10)
-
-#define MESSAGE "[ perf record: "
-#define MESSAGES_MAX 4096
-
-bool perf_is_messages(const void *text, size_t n)
-{
-	const struct scan all = scan_of(text, n);
-
-	return scan_starts(all, MESSAGE) && n <= MESSAGES_MAX &&
-	       !any_where(n, i,
-			  (unsigned char)all.p[i] < ' ' && all.p[i] != '\n');
-}
 
 /* Consecutive records. */
 struct cut_bytes {

@@ -21,10 +21,6 @@
 struct err;
 struct perf_cut;
 
-/* Returns whether these bytes, which end a stream, are what perf record prints
- * at its end, as 'perf record -o - 2>&1' puts them there. */
-bool perf_is_messages(const void *text, size_t n);
-
 /* The state of the stream, and the record that was taken last. */
 struct perf_cut_taken {
 	bool begun;    /* the header of the stream was taken */

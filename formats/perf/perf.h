@@ -368,8 +368,8 @@ struct perf {
 	uint64_t features[4];
 	size_t n_options; /* the length of the command line in front of the
 			   * program, or more */
-	bool thread_map; /* a THREAD_MAP lists threads */
-	bool converted;	 /* stack dumps may have been unwound by perf inject */
+	bool thread_map;  /* a THREAD_MAP lists threads */
+	bool converted;	  /* stack dumps may have been unwound by perf inject */
 	struct build_id_def *build_id;
 	size_t n_build_id, cap_build_id;
 	struct jit_code **bpf; /* code of BPF programs */

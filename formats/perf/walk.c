@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/perf/cut.h"
 #include "formats/perf/perf.h"
 #include "formats/reader/reader.h"
+#include "formats/reader/refuse.h"
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 
@@ -450,7 +450,7 @@ static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
  * else. */
 static bool perf_walk_skip_messages(struct perf *p, struct perf_file *f)
 {
-	if (!perf_is_messages(f->raw.pos, bytes_left(&f->raw)))
+	if (!formats_is_messages(f->raw.pos, bytes_left(&f->raw)))
 		return false;
 	perf_note(p, "messages",
 		  "perf's messages follow the records: with 2>&1 they could "

@@ -2,7 +2,6 @@
  * refuses them. */
 #include "formats/reader/refuse.h"
 
-#include <stdbool.h>
 #include <strings.h>
 
 #include "formats/reader/scan.h"
@@ -298,4 +297,15 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	return err_set(err, ERR_FORMAT, "%s: this is %s, %s", path,
 		       memchr(head, 0, n) ? "unknown data" : "a text file",
 		       needs);
+}
+
+#define MESSAGES_MAX 4096
+
+bool formats_is_messages(const void *text, size_t n)
+{
+	const struct scan all = scan_of(text, n);
+
+	return scan_starts(all, "[ perf record: ") && n <= MESSAGES_MAX &&
+	       !any_where(n, i,
+			  (unsigned char)all.p[i] < ' ' && all.p[i] != '\n');
 }

@@ -1,6 +1,7 @@
 /* refuse.h - recognizes files that no reader accepts, for the message that
  * refuses them. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -12,3 +13,6 @@ const char *formats_foreign(const void *head, size_t n);
  * first n bytes of the file. */
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err);
+/* Returns whether these bytes, which end a stream, are what perf record prints
+ * at its end, as 'perf record -o - 2>&1' puts them there. */
+bool formats_is_messages(const void *text, size_t n);
