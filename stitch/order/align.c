@@ -445,7 +445,10 @@ static enum align_why other_machine(const struct source_info *a,
 		return WHY_RELEASE;
 	if (boots && memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0)
 		return WHY_BOOT;
-	if (!is_same_clock(a, b) || !wall_base(a, &wa) || !wall_base(b, &wb))
+	/* within a boot, wall time may be set, and monotonic time stops while
+	 * the machine sleeps */
+	if (boots || !is_same_clock(a, b) || !wall_base(a, &wa) ||
+	    !wall_base(b, &wb))
 		return WHY_NOT_ASKED;
 	*away = (int64_t)((uint64_t)wa - (uint64_t)wb);
 	return absolute_ns(*away) > WALL_STEP ? WHY_WALL : WHY_NOT_ASKED;
@@ -754,6 +757,9 @@ static void align_pair(const struct align_in *a, const struct align_in *b,
 	struct align_link l = { .why = WHY_NO_TIME };
 
 	l.why = other_machine(a->info, b->info, &l.away);
+	if (l.why == WHY_WALL && a->fingerprints && b->fingerprints &&
+	    clock_fit_share_process(a->fingerprints, b->fingerprints))
+		l.why = WHY_NOT_ASKED;
 	if (l.why == WHY_NOT_ASKED)
 		l.why = kernels_differ(a, b) ? WHY_BOOT : WHY_NO_TIME;
 	if (l.why == WHY_NO_TIME && a->fingerprints && a->info->has_time &&
@@ -860,7 +866,8 @@ static void describe_refusal(const struct align_in *a, const struct align_in *b,
 		break;
 	case WHY_WALL:
 		snprintf(buf, size,
-			 "clock '%.20s' was started %.0f s apart: two boots",
+			 "clock '%.20s' was started %.0f s apart: two boots, "
+			 "or time was set or the machine slept in between",
 			 align_clock_name(a), ms / 1000);
 		break;
 	case WHY_APART:
