@@ -112,8 +112,8 @@ bounded() {
 	fi
 }
 # frames with a line, and notes that there are none
-lines='SELECT count(line) FROM frame UNION ALL SELECT count(*) FROM damage
-	WHERE detail LIKE "%source lines of 1 unit are not read%"'
+lines="SELECT count(line) FROM frame UNION ALL SELECT count(*) FROM damage
+	WHERE detail LIKE '%source lines of 1 unit are not read%'"
 make_bounds rows 10000000
 bounded rows_of_a_line_table_are_bounded $fixed "0
 1" "$lines"
@@ -137,7 +137,7 @@ bounded rows_for_unwinding_need_what_is_documented \
 make_bounds functions 200000
 bounded functions_of_unwind_tables_need_what_is_documented \
 	$((fixed + 200000 * 200)) 4 'SELECT count(*) FROM frame'
-made='SELECT count(*) FROM damage WHERE detail LIKE "200000 pieces of code%"'
+made="SELECT count(*) FROM damage WHERE detail LIKE '200000 pieces of code%'"
 make_bounds map 200000
 bounded entries_of_a_perf_map_need_what_is_documented \
 	$((fixed + 200000 * 300)) 1 "$made" --perf-map .

@@ -17,7 +17,7 @@ prints what would be expected instead.
 absent      the event lacks a field of its type, which is 0 or "" in the trace
 untimed     the event has no time, and gets that of the event before it
 late        the same for an event that came late into a live capture
-stale       babeltrace2 2.0.4 prints an older text for one that is empty
+stale       babeltrace2 2.0 prints an older text for one that is empty; 2.1 does not
 unknown     a loss of an unknown number of records counts as one
 no_order    names of threads of a capture without times are not in order
 known_pid   the process of a thread, which the trace as a whole tells
@@ -262,6 +262,9 @@ def main():
     if not ctf.BT2:
         print("skip exportctf: no babeltrace2")
         return
+    if "Babeltrace 2.0" not in common.output("babeltrace2", "--version"):
+        for classes in expect.values():
+            classes.pop("stale", None)
     scratch = tempfile.mkdtemp()
     for name, paths in runs() if only else common.share(runs(), 2):
         if only and name not in only:

@@ -19,7 +19,7 @@ handler  perf names the thread, or the idle one, that an interrupt came to; we
 preempt  the thread left the CPU ready: perf 6.1 counts no delay, newer ones
          (6.12) all of it, as we do, and ready from sched_waking on
 gone     newer ones forget a thread when it exits, with how long it was ready
-         before that run; what it does from then on is of a thread without a name
+         before that run (6.12 its name, too; 7.2 has that)
 Anything else is an error."""
 
 import collections
@@ -50,9 +50,8 @@ GONE = {"chain": 6, "lock": 1, "sock": 3}
 
 
 def timehist(path):
-    """(us, cpu) -> (tid, delay in us, run in us, forgotten), and (us, cpu, woken) ->
-    waker"""
-    out, woke, nameless = {}, {}, set()
+    """(us, cpu) -> (tid, delay in us, run in us), and (us, cpu, woken) -> waker"""
+    out, woke = {}, {}
     for line in common.output("perf", "sched", "-i", path, "timehist", "-w",
                               "--force", "--no-call-graph").split("\n"):
         m = WOKE.match(line)
@@ -66,10 +65,7 @@ def timehist(path):
         tid = TID.search(m["name"])
         out[int(m["time"].replace(".", "")), int(m["cpu"])] = (
             0 if m["name"] == "<idle>" else int(tid[1]),
-            int(m["delay"].replace(".", "")), int(m["run"].replace(".", "")),
-            m["name"].startswith(":") and m["name"] not in nameless)
-        if m["name"].startswith(":"):
-            nameless.add(m["name"])
+            int(m["delay"].replace(".", "")), int(m["run"].replace(".", "")))
     return out, woke
 
 
@@ -109,6 +105,9 @@ def compare(name, folder, newer):
             WHERE i.state = 'ready' AND i.proof LIKE 'proved%'"""):
         first = ready.get((tid, t0), (t0,))[0]
         ready[tid, t1] = (first, preempted)
+    exits = {tid: time for tid, time in ours(
+        db, """SELECT x.pid, e.time_ns FROM ev_sched_sched_process_exit x
+        JOIN event e ON e.id = x.event_id""")}
     found = collections.Counter()
     other = []
     stays = ours(db, """SELECT tid, cpu, t0, t1, exact0 FROM stay
@@ -121,7 +120,8 @@ def compare(name, folder, newer):
         if len(line) != 1:
             other.append("%d at %d: %d lines" % (tid, t1, len(line)))
             continue
-        their, delay, run, gone = line[0]
+        their, delay, run = line[0]
+        gone = newer and t0 <= exits.get(tid, -1) <= t1
         if their == -1:
             found["exit"] += 1
         elif their != tid:
