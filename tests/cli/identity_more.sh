@@ -195,12 +195,15 @@ print(total > 20, n["wrong"], wrong,
       "%.0f" % (100 * n["right"] / total if total else 0))
 EOF2
 printf '%-34s %s\n' situation 'named here, elsewhere, with the right file, %' >table
-# look NAME IMAGE RIGHT-FILE CAPTURE SHARE OPTION...: with the options, at least
-# the share has names
+# look NAME IMAGE RIGHT-FILE CAPTURE SHARE --symfs FOLDER: with the folder, at least
+# the share has names. The C library is put there too: where a chain goes on beyond
+# its start function (glibc 2.43), only its file says that the rest is none.
+libc=$(realpath "$(ldd m | awk '$1 ~ /^libc[.]so/ { print $3 }')")
 look() {
 	look_name=$1 look_image=$2 look_right=$3 look_data=$4 look_share=$5
 	look_row=
 	shift 5
+	install -D "$libc" "$2/$libc"
 	"$B" ingest -q -f -o x.db "$look_data" 2>err
 	look_at here
 	# shellcheck disable=SC2016
