@@ -141,7 +141,7 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- one that records at the same time: what perf notes of its command, if it does, has the
 -- name of the program, after "--" if that is there, as 'record' writes it; and its
 -- child was there before the first record. What a note does not name is of another
--- recorder. A sleep only says for how long all CPUs
+-- recorder; perf 7.2 notes its own path alone. A sleep only says for how long all CPUs
 -- are recorded, and timeout is 'record --for', which starts the program. It may
 -- end in a later piece of a stream.
 SELECT coalesce(k.pid, x.pid) AS pid, coalesce(e.time_ns, x.t0) AS t0,
@@ -167,7 +167,7 @@ LIMIT 1) x LEFT JOIN comm e ON e.id = (SELECT min(c.id) FROM process q
 	WHERE x.name = 'timeout' AND q.parent = x.id AND c.exec)
 LEFT JOIN thread t ON t.id = e.thread LEFT JOIN process k ON k.id = t.process
 WHERE x.name <> 'sleep' AND (noted NOT NULL
-	OR NOT EXISTS (SELECT 1 FROM capture WHERE cmdline <> ''))
+	OR NOT EXISTS (SELECT 1 FROM capture WHERE cmdline GLOB '* *'))
 
 -- name: path_computed
 -- Whether a process, by its pid, has a stack: one that hangs has none.
