@@ -29,90 +29,67 @@ static bool account_takes_time(const struct account_ask *ask, int64_t time)
 	return time >= ask->from && time <= ask->to;
 }
 
-/* Adds a piece in which the thread was ready. Adjacent pieces count as one
- * delay, so a piece may extend the previous one. */
-static void account_ready(struct accounting *k, const struct proof_piece *pc,
-			  int64_t from, int64_t to)
-{
-	struct account *a = k->a;
-	const struct limits_answer held = proofs_held(k->p, k->thread, pc);
-	unsigned int premises = limits_premises(&held);
-
-	if (k->ready_to != from || !a->delays) {
-		a->delays++;
-		k->ready_from = from;
-		k->ready_if = 0;
-	}
-	k->ready_if |= premises;
-	k->ready_to = to;
-	a->ready += (uint64_t)(to - from);
-	a->ready_if += premises ? (uint64_t)(to - from) : 0;
-	if (pc->bits >= 0 && !(pc->bits & 0xff))
-		a->preempted += (uint64_t)(to - from);
-	if (to - k->ready_from <= a->longest_to - a->longest_from)
-		return;
-	a->longest_from = k->ready_from;
-	a->longest_to = to;
-	a->longest_cpu = pc->cpu;
-	a->longest_if = k->ready_if;
-}
-
 /* Adds the part of a piece between two times to the sum of its state. */
 static void account_piece(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
 {
 	bool own = pc->state == PIECE_RUN || piece_is_runnable(pc);
+	struct account *a = k->a;
 	uint64_t ns = (uint64_t)(to - from);
 
 	if (pc->state == PIECE_UNBORN || pc->state == PIECE_DEAD ||
 	    !account_takes_cpu(k->ask, own ? pc->cpu : k->cpu))
 		return;
 	if (pc->proof != PROOF_PROVED) {
-		k->a->unknown += ns;
+		a->unknown += ns;
 		return;
 	}
 	switch (pc->state) {
 	case PIECE_RUN:
-		k->a->run += ns;
+		a->run += ns;
 		break;
-	case PIECE_READY:
-		account_ready(k, pc, from, to);
+	case PIECE_READY: {
+		/* Adjacent pieces count as one delay, so a piece may extend
+		 * the previous one. */
+		const struct limits_answer held =
+			proofs_held(k->p, k->thread, pc);
+		unsigned int premises = limits_premises(&held);
+
+		if (k->ready_to != from || !a->delays) {
+			a->delays++;
+			k->ready_from = from;
+			k->ready_if = 0;
+		}
+		k->ready_if |= premises;
+		k->ready_to = to;
+		a->ready += (uint64_t)(to - from);
+		a->ready_if += premises ? (uint64_t)(to - from) : 0;
+		if (pc->bits >= 0 && !(pc->bits & 0xff))
+			a->preempted += (uint64_t)(to - from);
+		if (to - k->ready_from <= a->longest_to - a->longest_from)
+			break;
+		a->longest_from = k->ready_from;
+		a->longest_to = to;
+		a->longest_cpu = pc->cpu;
+		a->longest_if = k->ready_if;
 		break;
+	}
 	case PIECE_THROTTLED:
-		k->a->throttled += ns;
+		a->throttled += ns;
 		break;
 	case PIECE_HELD:
-		k->a->held += ns;
+		a->held += ns;
 		break;
 	case PIECE_BLOCKED:
-		k->a->blocked += ns;
+		a->blocked += ns;
 		if (k->fn)
 			k->fn(k->arg, pc, ns);
 		break;
 	case PIECE_OFF:
-		k->a->off += ns;
+		a->off += ns;
 		break;
 	default:
-		k->a->unknown += ns;
-	}
-}
-
-/* Counts the recorded switches to the thread and its moves between CPUs. */
-static void account_runs(struct account *a, const struct timeline *t,
-			 uint32_t thread, const struct account_ask *ask)
-{
-	const struct numbers id = lists_get(&t->stays, thread);
-	int32_t cpu = -1;
-
-	for (size_t i = 0; i < id.n; i++) {
-		const struct timeline_stay s =
-			timeline_stay(t, numbers_get(&id, i));
-		bool counts = account_takes_time(ask, s.from) &&
-			      account_takes_cpu(ask, s.cpu);
-
-		a->runs += counts && s.exact_from;
-		a->moves += counts && cpu >= 0 && s.cpu != cpu;
-		cpu = s.cpu;
+		a->unknown += ns;
 	}
 }
 
@@ -143,7 +120,21 @@ void account_thread(struct account *a, struct proofs *p,
 		if (pc.state == PIECE_RUN)
 			k.cpu = pc.cpu;
 	}
-	account_runs(a, t, thread, ask);
+	/* Counts the recorded switches to the thread and its moves between
+	 * CPUs. */
+	const struct numbers stays = lists_get(&t->stays, thread);
+	int32_t cpu = -1;
+
+	for (size_t i = 0; i < stays.n; i++) {
+		const struct timeline_stay s =
+			timeline_stay(t, numbers_get(&stays, i));
+		bool counts = account_takes_time(ask, s.from) &&
+			      account_takes_cpu(ask, s.cpu);
+
+		a->runs += counts && s.exact_from;
+		a->moves += counts && cpu >= 0 && s.cpu != cpu;
+		cpu = s.cpu;
+	}
 	enum timeline_kind kind = t->types & TIMELINE_HAS_WAKING
 					  ? TIMELINE_WAKING
 					  : TIMELINE_WAKEUP;

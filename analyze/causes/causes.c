@@ -65,36 +65,6 @@ bool causes_is_named_only(const struct causes *c, int64_t tid)
 
 /* ---- losses */
 
-/* Sets the reason why records are missing, and the advice what to record
- * instead. sampled: the type that was sampled; NULL: none. */
-static void causes_say_partial(struct causes *c,
-			       const struct causes_capture *capture,
-			       const struct causes_type *sampled)
-{
-	char why[96];
-
-	if (c->partial.why)
-		return;
-	if (sampled) {
-		bool all = sampled->kind == TIMELINE_SWITCH;
-
-		snprintf(why, sizeof(why),
-			 "%s were sampled, %" PRId64 " of %" PRId64,
-			 all ? "switches" : "wake-ups", sampled->recorded,
-			 sampled->happened);
-		c->partial.why = arena_strdup(&c->text, why);
-		c->partial.cure = "record each switch and wake-up: "
-				  "backstitch record --waits, or without other "
-				  "events perf record -a -c 1 -e "
-				  "sched:sched_switch -e sched:sched_waking";
-		return;
-	}
-	c->partial.why = capture->filtered ? "switches were filtered"
-					   : "not every switch was recorded";
-	c->partial.cure = capture->filtered ? "record all CPUs without --filter"
-					    : "record all CPUs, perf record -a";
-}
-
 /* Adds the losses of each CPU in time order, as timeline_lose() requires. */
 static void causes_take_loss(void *arg, const struct causes_span *span,
 			     const struct timeline_loss *l)
@@ -117,8 +87,29 @@ static void causes_take_loss(void *arg, const struct causes_span *span,
 
 	if (!capture->some && !capture->filtered && !sampled)
 		return;
-	causes_say_partial(c, capture, sampled);
 	timeline_lose_each(c->t, &all);
+	char why[96];
+
+	if (c->partial.why)
+		return;
+	if (sampled) {
+		bool whole = sampled->kind == TIMELINE_SWITCH;
+
+		snprintf(why, sizeof(why),
+			 "%s were sampled, %" PRId64 " of %" PRId64,
+			 whole ? "switches" : "wake-ups", sampled->recorded,
+			 sampled->happened);
+		c->partial.why = arena_strdup(&c->text, why);
+		c->partial.cure = "record each switch and wake-up: "
+				  "backstitch record --waits, or without other "
+				  "events perf record -a -c 1 -e "
+				  "sched:sched_switch -e sched:sched_waking";
+		return;
+	}
+	c->partial.why = capture->filtered ? "switches were filtered"
+					   : "not every switch was recorded";
+	c->partial.cure = capture->filtered ? "record all CPUs without --filter"
+					    : "record all CPUs, perf record -a";
 }
 
 /* ---- events */
@@ -134,22 +125,6 @@ static uint32_t causes_intern_stack(struct causes *c,
 	if (id == c->n_stack)
 		*mem_add(c->stack, c->n_stack, c->cap_stack) = *s;
 	return id;
-}
-
-/* Moves to the span of the capture at a time. Returns false if the kernel's
- * timeline does not use the capture at that time. */
-static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
-{
-	const struct causes_span *span =
-		causes_kernel_find(c->kernel, capture, time);
-
-	if (c->t && span && c->span && span->line != c->span->line) {
-		timeline_change(c->t);
-		wake_contexts_change(c->contexts);
-	}
-	if (span)
-		c->span = span;
-	return span != NULL;
 }
 
 /* Returns the thread of an event, as the reader of its capture knows it; -1:
@@ -204,30 +179,6 @@ static int causes_tell_record(struct causes *c, const struct event_row *e,
 
 /* ---- events for the timeline */
 
-/* Adds the facts in an event's fields to *rec. Returns 0, or -1 and *err. */
-static int causes_take_fields(struct causes *c, const struct causes_type *t,
-			      const struct event_row *e,
-			      struct timeline_record *rec, struct err *err)
-{
-	const struct causes_fields *f = &c->types.table[t->table - 1];
-	struct offcpu_stack stack;
-	int32_t current = causes_id(causes_fields_int(f, FIELDS_CURRENT));
-
-	if (rec->kind != TIMELINE_SWITCH && current >= 0)
-		rec->current = current;
-	if (rec->kind != TIMELINE_SWITCH && rec->kind != TIMELINE_SEEN) {
-		rec->other = causes_id(causes_fields_int(f, FIELDS_WOKEN));
-		rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
-	}
-	if (rec->kind >= TIMELINE_WAKING) {
-		if (offcpu_stack_of(&c->events, e, &stack, err))
-			return -1;
-		rec->stack = causes_intern_stack(c, &stack);
-	}
-	wake_contexts_take(c->contexts, t, f, (uint32_t)e->kraw, rec);
-	return 0;
-}
-
 /* Adds an event to the timeline. Returns 1 and the switch in *out if the event
  * reports one, 0 if not, or -1 and *err. */
 static int causes_take_event(struct causes *c, const struct event_row *e,
@@ -250,9 +201,19 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	int rc;
 	bool told;
 
-	if (!t || (!t->role && !t->stacks) || !e->timed ||
-	    !causes_enter(c, t->capture, rec.time))
+	if (!t || (!t->role && !t->stacks) || !e->timed)
 		return 0;
+	const struct causes_span *span =
+		causes_kernel_find(c->kernel, t->capture, rec.time);
+
+	/* the kernel's timeline does not use the capture at that time */
+	if (!span)
+		return 0;
+	if (c->t && c->span && span->line != c->span->line) {
+		timeline_change(c->t);
+		wake_contexts_change(c->contexts);
+	}
+	c->span = span;
 	told = t->role == CAUSES_SWITCH || t->role == CAUSES_RECORD;
 	*out = (struct causes_switch){ .capture = c->span->capture,
 				       .event = rec.id,
@@ -300,8 +261,26 @@ static int causes_take_event(struct causes *c, const struct event_row *e,
 	 * preempted and return. */
 	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
 		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
-	if (f && rc && causes_take_fields(c, t, e, &rec, err))
-		return -1;
+	if (f && rc) {
+		struct offcpu_stack stack;
+		int32_t current =
+			causes_id(causes_fields_int(f, FIELDS_CURRENT));
+
+		if (rec.kind != TIMELINE_SWITCH && current >= 0)
+			rec.current = current;
+		if (rec.kind != TIMELINE_SWITCH && rec.kind != TIMELINE_SEEN) {
+			rec.other =
+				causes_id(causes_fields_int(f, FIELDS_WOKEN));
+			rec.target =
+				causes_id(causes_fields_int(f, FIELDS_TARGET));
+		}
+		if (rec.kind >= TIMELINE_WAKING) {
+			if (offcpu_stack_of(&c->events, e, &stack, err))
+				return -1;
+			rec.stack = causes_intern_stack(c, &stack);
+		}
+		wake_contexts_take(c->contexts, t, f, (uint32_t)e->kraw, &rec);
+	}
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE) {
 		rec.stack = out->number = causes_intern_stack(c, &out->stack);
 		if (out->stack.kraw && rec.state > 0 &&
@@ -376,31 +355,6 @@ int causes_missing(const struct causes_spans *s, struct store *db,
 		       path, advice);
 }
 
-/* Sets *err: why there are no waits, and what to record. */
-static void causes_refuse(const struct causes_spans *s, struct store *db,
-			  const char *path, struct err *err)
-{
-	const char *advice = recorder_cure(db, LACKS_WAKES, err);
-
-	if (!advice)
-		return;
-	if (!s->bare && s->records)
-		err_set(err, ERR_FORMAT,
-			"%s: the records of switches are those of some threads "
-			"only: they say how long one was off a CPU ('report "
-			"--off-cpu'), but not who ran meanwhile, or woke it; "
-			"record with %s",
-			path, advice);
-	else if (!s->bare && s->n_measured)
-		err_set(err, ERR_FORMAT,
-			"%s: perf's own sums say how long a thread was off a "
-			"CPU ('report --off-cpu'), but not who ran meanwhile, "
-			"or woke it; record with %s",
-			path, advice);
-	else
-		causes_missing(s, db, path, LACKS_WAKES, err);
-}
-
 static int causes_read_threads(struct causes *c, struct err *err)
 {
 	struct rows *r = rows_of(c->db, "causes_threads", err);
@@ -435,9 +389,41 @@ static int causes_begin(struct causes *c, struct err *err)
 	return rc;
 }
 
-/* Finishes the timeline after the last event. Returns 0, or -1 and *err. */
-static int causes_end(struct causes *c, struct err *err)
+struct causes *causes_open(struct store *db, const struct causes_kernel *k,
+			   struct wait_causes *w, struct err *err)
 {
+	struct causes *c = mem_new(1, sizeof(*c));
+	const struct offcpu_stack none = { 0 };
+
+	c->db = db;
+	c->words = w;
+	c->kernel = k;
+	c->told = mem_new(1, sizeof(*c->told));
+	causes_intern_stack(c, &none);
+	if (!causes_types_load(&c->types, db, k, w, err) &&
+	    !causes_read_threads(c, err) && (!w || !causes_begin(c, err)) &&
+	    causes_open_events(c, err) >= 0)
+		return c;
+	causes_free(c);
+	return NULL;
+}
+
+int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
+{
+	struct event_row e;
+	int rc;
+
+	while ((rc = event_rows_next(&c->events, &e, err)) > 0 &&
+	       e.id <= c->kernel->last_event) {
+		rc = causes_take_event(c, &e, out, err);
+		if (rc)
+			return rc;
+	}
+	if (rc < 0)
+		return -1;
+	if (!c->words)
+		return 0;
+	/* The last event: finishes the timeline. */
 	const struct timeline_loss all = {
 		.from = TIMELINE_START, .to = TIMELINE_END, .n = -1, .cpu = -1
 	};
@@ -481,39 +467,6 @@ static int causes_end(struct causes *c, struct err *err)
 	return 0;
 }
 
-struct causes *causes_open(struct store *db, const struct causes_kernel *k,
-			   struct wait_causes *w, struct err *err)
-{
-	struct causes *c = mem_new(1, sizeof(*c));
-	const struct offcpu_stack none = { 0 };
-
-	c->db = db;
-	c->words = w;
-	c->kernel = k;
-	c->told = mem_new(1, sizeof(*c->told));
-	causes_intern_stack(c, &none);
-	if (!causes_types_load(&c->types, db, k, w, err) &&
-	    !causes_read_threads(c, err) && (!w || !causes_begin(c, err)) &&
-	    causes_open_events(c, err) >= 0)
-		return c;
-	causes_free(c);
-	return NULL;
-}
-
-int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
-{
-	struct event_row e;
-	int rc;
-
-	while ((rc = event_rows_next(&c->events, &e, err)) > 0 &&
-	       e.id <= c->kernel->last_event) {
-		rc = causes_take_event(c, &e, out, err);
-		if (rc)
-			return rc;
-	}
-	return rc < 0 || (c->words && causes_end(c, err)) ? -1 : 0;
-}
-
 struct causes *causes_load(struct store *db, const char *path,
 			   struct wait_causes *w, struct err *err)
 {
@@ -523,8 +476,27 @@ struct causes *causes_load(struct store *db, const char *path,
 	struct causes_switch e;
 	int rc = 1;
 
-	if (s && !k)
-		causes_refuse(s, db, path, err);
+	if (s && !k) {
+		const char *advice = recorder_cure(db, LACKS_WAKES, err);
+
+		if (advice) {
+			if (!s->bare && s->records)
+				err_set(err, ERR_FORMAT,
+					"%s: the records of switches are those of some threads "
+					"only: they say how long one was off a CPU ('report "
+					"--off-cpu'), but not who ran meanwhile, or woke it; "
+					"record with %s",
+					path, advice);
+			else if (!s->bare && s->n_measured)
+				err_set(err, ERR_FORMAT,
+					"%s: perf's own sums say how long a thread was off a "
+					"CPU ('report --off-cpu'), but not who ran meanwhile, "
+					"or woke it; record with %s",
+					path, advice);
+			else
+				causes_missing(s, db, path, LACKS_WAKES, err);
+		}
+	}
 	while (c && (rc = causes_next(c, &e, err)) > 0)
 		;
 	if (!rc && c->other_ids)

@@ -625,21 +625,6 @@ void causes_names_free(struct causes_names *n)
 	free(n);
 }
 
-static void causes_names_take(struct causes_names *n, const struct rows *r,
-			      size_t tid, size_t comm)
-{
-	struct causes_name *name;
-
-	if (!tid || !comm || rows_int(r, tid) <= 0 || !*rows_text(r, comm))
-		return;
-	name = causes_names_at(n, rows_int(r, tid));
-	if (name->comm &&
-	    (!name->of_field || !strcmp(name->comm, rows_text(r, comm))))
-		return;
-	name->comm = arena_strdup(&n->text, rows_text(r, comm));
-	name->of_field = true;
-}
-
 int causes_names_add(struct causes_names *n, struct store *db,
 		     const char *table, struct err *err)
 {
@@ -657,8 +642,23 @@ int causes_names_add(struct causes_names *n, struct store *db,
 			if (!strcmp(rows_name(c.rows, i), field[k / 3][k % 3]))
 				at[k >= 3][k % 3] = i;
 	while (!rc && c.more) {
-		for (size_t k = 0; k < 3; k++)
-			causes_names_take(n, c.rows, at[1][k], at[0][k]);
+		for (size_t k = 0; k < 3; k++) {
+			const struct rows *r = c.rows;
+			struct causes_name *name;
+
+			if (!at[1][k] || !at[0][k] ||
+			    rows_int(r, at[1][k]) <= 0 ||
+			    !*rows_text(r, at[0][k]))
+				continue;
+			name = causes_names_at(n, rows_int(r, at[1][k]));
+			if (name->comm &&
+			    (!name->of_field ||
+			     !strcmp(name->comm, rows_text(r, at[0][k]))))
+				continue;
+			name->comm =
+				arena_strdup(&n->text, rows_text(r, at[0][k]));
+			name->of_field = true;
+		}
 		rc = row_cursor_step(&c, err);
 	}
 	row_cursor_close(&c);

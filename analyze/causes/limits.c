@@ -59,63 +59,6 @@ enum limits_column {
 	LIMITS_COLUMNS
 };
 
-/* Takes a row: the end of a reading, or one line of it. */
-static void limits_take(struct limits *l, const struct rows *r,
-			const size_t *at)
-{
-	int64_t time = rows_int_or(r, LIMITS_ROWS_TIME_NS, -1);
-	uint64_t capture = hash_u64((uint64_t)rows_int(r, LIMITS_ROWS_CAPTURE));
-	int64_t last =
-		l->n_reading ? l->reading[l->n_reading - 1].end : INT64_MIN;
-	size_t k = search_where(l->n_reading, i, l->reading[i].end >= time);
-
-	int64_t tid = at[LIMITS_TID] ? rows_int_or(r, at[LIMITS_TID], -1) : 0;
-
-	if (!limits_rows_is_of(r, l->kernel))
-		return;
-	if (at[LIMITS_TOOK]) {
-		int64_t took = rows_int_or(r, at[LIMITS_TOOK], -1);
-
-		if (took < 0 || time < last || took > time ||
-		    (*l->host &&
-		     strcmp(rows_text(r, at[LIMITS_HOST]), l->host) != 0))
-			return;
-		table_find_or_add(&l->captures, capture, 0);
-		*mem_add(l->reading, l->n_reading,
-			 l->cap_reading) = (struct limits_reading){
-			.begin = time - took,
-			.end = time,
-			.stolen = rows_int(r, at[LIMITS_STOLEN]),
-			.cpus = intern_add(
-				&l->text,
-				at[LIMITS_CPUS] ? rows_text(r, at[LIMITS_CPUS])
-						: "-"),
-			.real_time =
-				at[LIMITS_RUNTIME] &&
-				rows_int_or(r, at[LIMITS_RUNTIME], -1) >= 0,
-		};
-		return;
-	}
-	if (tid < 0 || tid > INT32_MAX || k == l->n_reading ||
-	    l->reading[k].begin > time ||
-	    table_find_hash(&l->captures, capture) == TABLE_NONE)
-		return;
-	l->reading[k].cgroups += !at[LIMITS_TID];
-	*mem_add(l->row, l->n, l->cap) = (struct limits_row){
-		.reading = (uint32_t)k,
-		.path = intern_add(&l->text, rows_text(r, at[LIMITS_PATH])),
-		.cpus = intern_add(&l->text, rows_text(r, at[LIMITS_CPUS])),
-		.tid = at[LIMITS_TID] ? (int32_t)tid : -1,
-		.periods = rows_int(r, at[LIMITS_PERIODS]),
-		.throttled = rows_int(r, at[LIMITS_THROTTLED]),
-		.ns = rows_int(r, at[LIMITS_NS]),
-		.frozen = rows_int(r, at[LIMITS_FROZEN]),
-		.real_time = at[LIMITS_IS_REAL]
-				     ? rows_int(r, at[LIMITS_IS_REAL])
-				     : 0,
-	};
-}
-
 bool limits_rows_is_of(const struct rows *r, const struct causes_kernel *k)
 {
 	return !k || rows_int(r, LIMITS_ROWS_ALONE) ||
@@ -181,8 +124,65 @@ static int limits_read(struct limits *l, struct store *db, const char *event,
 		at[k] = (needs | may) >> k & 1 ? at[k] : 0;
 		is &= !(needs >> k & 1) || at[k];
 	}
-	while (is && rows_step(r))
-		limits_take(l, r, at);
+	while (is && rows_step(r)) {
+		int64_t time = rows_int_or(r, LIMITS_ROWS_TIME_NS, -1);
+		uint64_t capture =
+			hash_u64((uint64_t)rows_int(r, LIMITS_ROWS_CAPTURE));
+		int64_t last = l->n_reading ? l->reading[l->n_reading - 1].end
+					    : INT64_MIN;
+		size_t k = search_where(l->n_reading, i,
+					l->reading[i].end >= time);
+
+		int64_t tid =
+			at[LIMITS_TID] ? rows_int_or(r, at[LIMITS_TID], -1) : 0;
+
+		if (!limits_rows_is_of(r, l->kernel))
+			continue;
+		if (at[LIMITS_TOOK]) {
+			int64_t took = rows_int_or(r, at[LIMITS_TOOK], -1);
+
+			if (took < 0 || time < last || took > time ||
+			    (*l->host && strcmp(rows_text(r, at[LIMITS_HOST]),
+						l->host) != 0))
+				continue;
+			table_find_or_add(&l->captures, capture, 0);
+			*mem_add(l->reading, l->n_reading,
+				 l->cap_reading) = (struct limits_reading){
+				.begin = time - took,
+				.end = time,
+				.stolen = rows_int(r, at[LIMITS_STOLEN]),
+				.cpus = intern_add(
+					&l->text,
+					at[LIMITS_CPUS]
+						? rows_text(r, at[LIMITS_CPUS])
+						: "-"),
+				.real_time = at[LIMITS_RUNTIME] &&
+					     rows_int_or(r, at[LIMITS_RUNTIME],
+							 -1) >= 0,
+			};
+			continue;
+		}
+		if (tid < 0 || tid > INT32_MAX || k == l->n_reading ||
+		    l->reading[k].begin > time ||
+		    table_find_hash(&l->captures, capture) == TABLE_NONE)
+			continue;
+		l->reading[k].cgroups += !at[LIMITS_TID];
+		*mem_add(l->row, l->n, l->cap) = (struct limits_row){
+			.reading = (uint32_t)k,
+			.path = intern_add(&l->text,
+					   rows_text(r, at[LIMITS_PATH])),
+			.cpus = intern_add(&l->text,
+					   rows_text(r, at[LIMITS_CPUS])),
+			.tid = at[LIMITS_TID] ? (int32_t)tid : -1,
+			.periods = rows_int(r, at[LIMITS_PERIODS]),
+			.throttled = rows_int(r, at[LIMITS_THROTTLED]),
+			.ns = rows_int(r, at[LIMITS_NS]),
+			.frozen = rows_int(r, at[LIMITS_FROZEN]),
+			.real_time = at[LIMITS_IS_REAL]
+					     ? rows_int(r, at[LIMITS_IS_REAL])
+					     : 0,
+		};
+	}
 	return rows_end(r, err);
 }
 

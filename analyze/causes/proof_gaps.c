@@ -87,37 +87,6 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 		last->to = hidden_later(last->to, to);
 }
 
-/* Adds the part of a gap in which the thread may have run after a silent task,
- * at the end of loss l. It cannot have come while the silent task was seen
- * there, nor before a wake-up that shows it on another CPU's run queue:
- * target_cpu of sched_waking is task_cpu(), where the thread last ran, read
- * before the kernel chooses the next CPU (Linux 4.3 to 6.18). */
-static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
-{
-	int64_t from = l->seen;
-	struct span run;
-
-	for (size_t i = 0; i < g->wake.n; i++) {
-		const struct timeline_wake w = wake_at(g, &g->wake, i);
-
-		if (w.kind == TIMELINE_WAKING && w.target >= 0 &&
-		    w.target != l->cpu)
-			from = hidden_later(from, w.time);
-	}
-	from -= g->p->t->rules.skew;
-	run = (struct span){ hidden_later(g->from, from), g->to };
-	if (run.from > run.to)
-		return;
-	g->came = !g->n_hidden;
-	g->came_from = run.from;
-	while (g->n_hidden && g->hidden[g->n_hidden - 1].to >= run.from) {
-		const struct span *last = &g->hidden[--g->n_hidden];
-
-		lower_to(run.from, last->from);
-	}
-	*mem_add(g->hidden, g->n_hidden, g->cap_hidden) = run;
-}
-
 /* Extends the last hidden time up to the end of a loss. */
 static void hidden_extend(struct gap *g, int64_t to)
 {
@@ -239,8 +208,38 @@ static void gap_find_hidden(struct gap *g)
 		else if (g->n_hidden && begin <= g->from)
 			i = hidden_pass_early(g, i);
 	}
-	if (run)
-		hidden_add_run(g, run);
+	if (run) {
+		/* Adds the part of a gap in which the thread may have run
+		 * after a silent task, at the end of this loss. It cannot have
+		 * come while the silent task was seen there, nor before a
+		 * wake-up that shows it on another CPU's run queue:
+		 * target_cpu of sched_waking is task_cpu(), where the thread
+		 * last ran, read before the kernel chooses the next CPU
+		 * (Linux 4.3 to 6.18). */
+		int64_t came = run->seen;
+		struct span late;
+
+		for (size_t k = 0; k < g->wake.n; k++) {
+			const struct timeline_wake w = wake_at(g, &g->wake, k);
+
+			if (w.kind == TIMELINE_WAKING && w.target >= 0 &&
+			    w.target != run->cpu)
+				came = hidden_later(came, w.time);
+		}
+		came -= g->p->t->rules.skew;
+		late = (struct span){ hidden_later(g->from, came), g->to };
+		if (late.from > late.to)
+			return;
+		g->came = !g->n_hidden;
+		g->came_from = late.from;
+		while (g->n_hidden &&
+		       g->hidden[g->n_hidden - 1].to >= late.from) {
+			const struct span *last = &g->hidden[--g->n_hidden];
+
+			lower_to(late.from, last->from);
+		}
+		*mem_add(g->hidden, g->n_hidden, g->cap_hidden) = late;
+	}
 }
 
 /* Returns whether a loss in a gap may contain a whole wait. */
@@ -412,91 +411,6 @@ static bool gap_is_run(const struct gap *g)
 	       l->from == g->from && l->to == g->to && l->before == l->after;
 }
 
-/* Adds the pieces of a gap. */
-static void gap_judge(struct gap *g)
-{
-	size_t first_piece = g->out->n;
-	int64_t at = g->from;
-
-	if (g->p->t->n_silent && !g->p->t->thread[g->thread].voice.heard) {
-		piece_add_time(g, g->from, g->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
-		return;
-	}
-	gap_find_hidden(g);
-	if (gap_is_run(g)) {
-		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =
-			(uint32_t)g->a->cpu + 1;
-		return;
-	}
-	for (size_t i = 0; i < g->n_hidden; i++) {
-		quiet_judge(g, at, g->hidden[i].from, i == 0 && g->exact_from,
-			    false);
-		piece_add_time(g, g->hidden[i].from, g->hidden[i].to,
-			       PIECE_UNKNOWN, PROOF_UNKNOWN);
-		at = g->hidden[i].to;
-	}
-	quiet_judge(g, at, g->to, !g->n_hidden && g->exact_from, g->exact_to);
-	/* If no loss is large enough for a whole wait, it is likely that
-	 * unknown pieces hide no run. A thread that slept at the start likely
-	 * slept until the only wake-up, and a runnable one was ready. */
-	struct pieces *of = g->out;
-	int64_t ready;
-	struct timeline_wake w;
-	bool woken = gap_likely(g, &ready, &w);
-	uint32_t edge = TIMELINE_NONE;
-
-	if (ready == TIMELINE_START)
-		return;
-	gap_cut(g, first_piece, ready);
-	for (size_t i = first_piece; woken && i < of->n; i++)
-		if (of->piece[i].state == PIECE_BLOCKED &&
-		    piece_to(of, i) == ready)
-			edge = of->piece[i].edge;
-	if (woken && edge == TIMELINE_NONE)
-		edge = edge_add(g, &w, w.time);
-	for (size_t i = first_piece; i < of->n; i++) {
-		struct piece *pc = &of->piece[i];
-		bool asleep = piece_to(of, i) <= ready;
-
-		if (pc->edge == edge && woken)
-			continue;
-		/* if the thread came unseen, it is unknown when */
-		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
-			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
-			pc->proof = PROOF_LIKELY;
-			if (!asleep)
-				pc->cpu = (uint32_t)g->b->cpu + 1;
-		}
-		if (asleep && pc->state == PIECE_BLOCKED) {
-			pc->edge = edge;
-			pc->link = PROOF_LIKELY;
-		}
-	}
-}
-
-/* Judges a gap in which the thread was born. Before its birth the thread is
- * PIECE_UNBORN: its parent counts. */
-static void gap_born(struct gap *g, const struct timeline_wake *born)
-{
-	bool free = !g->a || (g->exact_from && task_state_ends(g->bits));
-
-	if (free && g->from < born->time) {
-		struct piece *pc = piece_add(g, g->from, born->time,
-					     PIECE_UNBORN, PROOF_PROVED);
-
-		pc->edge = edge_add(g, born, born->time);
-		pc->link = PROOF_PROVED;
-	} else {
-		piece_add_time(g, g->from, born->time, PIECE_UNKNOWN,
-			       PROOF_UNKNOWN);
-	}
-	g->a = NULL;
-	g->from = g->run_from = born->time;
-	g->exact_from = true;
-	g->bits = 0;
-	g->before.n = 0;
-}
-
 struct walk {
 	struct gap g;
 	struct timeline_stay last; /* g.a */
@@ -541,9 +455,86 @@ static void walk_gap(struct walk *w)
 			born = true;
 		}
 	}
-	if (born)
-		gap_born(g, &birth);
-	gap_judge(g);
+	if (born) {
+		/* Before its birth the thread is PIECE_UNBORN: its parent
+		 * counts. */
+		bool free =
+			!g->a || (g->exact_from && task_state_ends(g->bits));
+
+		if (free && g->from < birth.time) {
+			struct piece *pc =
+				piece_add(g, g->from, birth.time, PIECE_UNBORN,
+					  PROOF_PROVED);
+
+			pc->edge = edge_add(g, &birth, birth.time);
+			pc->link = PROOF_PROVED;
+		} else {
+			piece_add_time(g, g->from, birth.time, PIECE_UNKNOWN,
+				       PROOF_UNKNOWN);
+		}
+		g->a = NULL;
+		g->from = g->run_from = birth.time;
+		g->exact_from = true;
+		g->bits = 0;
+		g->before.n = 0;
+	}
+	size_t first_piece = g->out->n;
+	int64_t at = g->from;
+
+	if (g->p->t->n_silent && !g->p->t->thread[g->thread].voice.heard) {
+		piece_add_time(g, g->from, g->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
+	gap_find_hidden(g);
+	if (gap_is_run(g)) {
+		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =
+			(uint32_t)g->a->cpu + 1;
+		return;
+	}
+	for (size_t i = 0; i < g->n_hidden; i++) {
+		quiet_judge(g, at, g->hidden[i].from, i == 0 && g->exact_from,
+			    false);
+		piece_add_time(g, g->hidden[i].from, g->hidden[i].to,
+			       PIECE_UNKNOWN, PROOF_UNKNOWN);
+		at = g->hidden[i].to;
+	}
+	quiet_judge(g, at, g->to, !g->n_hidden && g->exact_from, g->exact_to);
+	/* If no loss is large enough for a whole wait, it is likely that
+	 * unknown pieces hide no run. A thread that slept at the start likely
+	 * slept until the only wake-up, and a runnable one was ready. */
+	struct pieces *of = g->out;
+	int64_t ready;
+	struct timeline_wake waking;
+	bool woken = gap_likely(g, &ready, &waking);
+	uint32_t edge = TIMELINE_NONE;
+
+	if (ready == TIMELINE_START)
+		return;
+	gap_cut(g, first_piece, ready);
+	for (size_t i = first_piece; woken && i < of->n; i++)
+		if (of->piece[i].state == PIECE_BLOCKED &&
+		    piece_to(of, i) == ready)
+			edge = of->piece[i].edge;
+	if (woken && edge == TIMELINE_NONE)
+		edge = edge_add(g, &waking, waking.time);
+	for (size_t i = first_piece; i < of->n; i++) {
+		struct piece *pc = &of->piece[i];
+		bool asleep = piece_to(of, i) <= ready;
+
+		if (pc->edge == edge && woken)
+			continue;
+		/* if the thread came unseen, it is unknown when */
+		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
+			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
+			pc->proof = PROOF_LIKELY;
+			if (!asleep)
+				pc->cpu = (uint32_t)g->b->cpu + 1;
+		}
+		if (asleep && pc->state == PIECE_BLOCKED) {
+			pc->edge = edge;
+			pc->link = PROOF_LIKELY;
+		}
+	}
 }
 
 /* Returns the start of the loss before a stay's first record: the start of the
@@ -564,27 +555,6 @@ static int64_t walk_loss_start(const struct walk *w,
 		lower_to(start, l->spans && l->from < seen ? seen : l->from);
 	raise_to(start, w->g.came_from);
 	return start;
-}
-
-/* Moves to the end of a stay, where the next gap begins. */
-static void walk_stay(struct walk *w, const struct timeline_stay *s)
-{
-	struct gap *g = &w->g;
-	size_t first = w->at_wake;
-
-	g->run_from = s->exact_from ? s->from : walk_loss_start(w, s);
-	g->came_from = TIMELINE_START;
-	w->last = *s;
-	g->a = &w->last;
-	g->from = s->to;
-	g->exact_from = s->exact_to;
-	g->bits = s->exact_to ? s->state : -1;
-	while (!s->exact_from && first &&
-	       wake_at(g, &w->wake, first - 1).time >= g->run_from)
-		first--;
-	/* a wake-up at the time of the switch out, by another CPU, may belong
-	 * to the run or to the gap */
-	g->before = walk_wakes(w, first, s->to);
 }
 
 /* Makes all pieces of a thread, stay by stay. */
@@ -628,8 +598,28 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 			piece_add(&w.g, from, s->to, PIECE_RUN,
 				  twice ? PROOF_LIKELY : PROOF_PROVED)
 				->cpu = (uint32_t)s->cpu + 1;
-		if (s->to >= w.g.from)
-			walk_stay(&w, s);
+		if (s->to >= w.g.from) {
+			/* Moves to the end of the stay, where the next gap
+			 * begins. */
+			struct gap *g = &w.g;
+			size_t first = w.at_wake;
+
+			g->run_from = s->exact_from ? s->from
+						    : walk_loss_start(&w, s);
+			g->came_from = TIMELINE_START;
+			w.last = *s;
+			g->a = &w.last;
+			g->from = s->to;
+			g->exact_from = s->exact_to;
+			g->bits = s->exact_to ? s->state : -1;
+			while (!s->exact_from && first &&
+			       wake_at(g, &w.wake, first - 1).time >=
+				       g->run_from)
+				first--;
+			/* a wake-up at the time of the switch out, by another
+			 * CPU, may belong to the run or to the gap */
+			g->before = walk_wakes(&w, first, s->to);
+		}
 		if (twice)
 			w.g.exact_from = false;
 	}

@@ -488,45 +488,6 @@ struct quiet {
 	const struct timeline_loss *only; /* the loss, if n_lost is 1 */
 };
 
-/* Finds the wake-ups of a quiet time, and the losses that may hide one. */
-static void quiet_measure(const struct gap *g, struct quiet *q)
-{
-	const struct timeline_loss *l = NULL;
-	int64_t since = q->from;
-
-	q->has_waking =
-		gap_first(g, TIMELINE_WAKING, q->from, q->to, &q->waking);
-	q->has_wakeup =
-		gap_first(g, TIMELINE_WAKEUP, q->from, q->to, &q->wakeup);
-	q->lost_from = TIMELINE_END;
-	q->lost_to = TIMELINE_START;
-	for (size_t i = 0; i < g->wake.n; i++) {
-		const struct timeline_wake w = wake_at(g, &g->wake, i);
-
-		q->n_waking += w.kind == TIMELINE_WAKING && w.time >= q->from &&
-			       w.time <= q->to;
-	}
-	while ((q->n_lost < 2 || q->lost_to < q->to) &&
-	       (l = timeline_next_loss(g->p->t, since, q->to, l))) {
-		/* a loss that ends where the quiet time begins, or begins where
-		 * it ends, bounds it and is outside */
-		if (!gap_has_loss(g, l) ||
-		    (l->to <= q->from && !(q->first && l->to == q->from)) ||
-		    (l->from >= q->to && !(q->last && l->from == q->to)))
-			continue;
-		q->only = l;
-		lower_to(q->lost_from, l->from);
-		raise_to(q->lost_to, l->to);
-		if (q->n_lost < 2 && ++q->n_lost < 2)
-			continue;
-		/* one look-up finds the latest end of all others */
-		raise_to(q->lost_to, timeline_loss_end(g->p->t, q->to));
-		since = q->to;
-	}
-	raise_to(q->lost_from, q->from);
-	lower_to(q->lost_to, q->to);
-}
-
 /* Judges a quiet time with a recorded sched_waking: the thread slept before it
  * and was ready after it. */
 static void quiet_woken(struct gap *g, const struct quiet *q)
@@ -551,24 +512,6 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	piece_add_blocked(g, q->from, w->time, proof, edge_add(g, w, w->time),
 			  proof < link ? proof : link);
 	piece_add_time(g, w->time, q->to, PIECE_READY, proof);
-}
-
-/* Judges a quiet time without losses and without a wake-up. A thread that a
- * pending signal kept from sleeping stays on the run queue of its CPU, which is
- * then not idle. */
-static void quiet_unwoken(struct gap *g, const struct quiet *q)
-{
-	bool lost = gap_loses(g, g->run_from, g->from, 0);
-	struct timeline_stay s;
-	/* whether the CPU went idle when the thread left it */
-	bool idle = g->a && timeline_on(g->p->t, g->a->cpu, g->from, &s) &&
-		    s.from == g->from && s.thread == TIMELINE_NONE;
-
-	if (gap_race(g, TIMELINE_START) || lost ||
-	    (g->p->t->rules.signal_bug && !idle))
-		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_LIKELY);
-	else
-		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 }
 
 /* Returns a new edge that follows from sched_wakeup or from the size of a
@@ -627,7 +570,23 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 		return;
 	}
 	if (q->last && !q->n_lost) {
-		quiet_unwoken(g, q);
+		/* Judges a quiet time without losses and without a wake-up.
+		 * A thread that a pending signal kept from sleeping stays on
+		 * the run queue of its CPU, which is then not idle. */
+		bool loses = gap_loses(g, g->run_from, g->from, 0);
+		struct timeline_stay s;
+		/* whether the CPU went idle when the thread left it */
+		bool idle = g->a &&
+			    timeline_on(g->p->t, g->a->cpu, g->from, &s) &&
+			    s.from == g->from && s.thread == TIMELINE_NONE;
+
+		if (gap_race(g, TIMELINE_START) || loses ||
+		    (g->p->t->rules.signal_bug && !idle))
+			piece_add_time(g, q->from, q->to, PIECE_READY,
+				       PROOF_LIKELY);
+		else
+			piece_add_time(g, q->from, q->to, PIECE_UNKNOWN,
+				       PROOF_UNKNOWN);
 		return;
 	}
 	if (q->last && q->n_lost)
@@ -645,28 +604,6 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 		piece_add_blocked(g, lost, ready, PROOF_LIKELY, edge,
 				  link < PROOF_LIKELY ? link : PROOF_LIKELY);
 	piece_add_time(g, ready, q->to, PIECE_READY, PROOF_PROVED);
-}
-
-/* Judges a quiet time with an unknown state at its start and no recorded
- * sched_waking. */
-static void quiet_open(struct gap *g, const struct quiet *q)
-{
-	/* a thread not seen before may have been born in this time, unless
-	 * births were recorded */
-	bool lived = g->a ||
-		     timeline_is_on(g->p->t, TIMELINE_HAS_NEW, q->from, q->to);
-	int64_t ready = q->to;
-	int64_t queued = q->has_wakeup ? q->wakeup.time : q->to;
-
-	if (q->last && !g->p->t->thread[g->thread].recorder)
-		ready = q->n_lost ? q->lost_to : q->from;
-	lower_to(ready, queued);
-	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
-	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
-		       !lived		? PROOF_UNKNOWN
-		       : g->p->complete ? PROOF_PROVED
-					: PROOF_LIKELY);
-	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 
 /* Judges a quiet time where only sched_wakeup was recorded, which the waker
@@ -710,7 +647,39 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 
 	if (from >= to)
 		return;
-	quiet_measure(g, &q);
+	/* the wake-ups, and the losses that may hide one */
+	const struct timeline_loss *l = NULL;
+	int64_t since = q.from;
+
+	q.has_waking = gap_first(g, TIMELINE_WAKING, q.from, q.to, &q.waking);
+	q.has_wakeup = gap_first(g, TIMELINE_WAKEUP, q.from, q.to, &q.wakeup);
+	q.lost_from = TIMELINE_END;
+	q.lost_to = TIMELINE_START;
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake w = wake_at(g, &g->wake, i);
+
+		q.n_waking += w.kind == TIMELINE_WAKING && w.time >= q.from &&
+			      w.time <= q.to;
+	}
+	while ((q.n_lost < 2 || q.lost_to < q.to) &&
+	       (l = timeline_next_loss(g->p->t, since, q.to, l))) {
+		/* a loss that ends where the quiet time begins, or begins where
+		 * it ends, bounds it and is outside */
+		if (!gap_has_loss(g, l) ||
+		    (l->to <= q.from && !(q.first && l->to == q.from)) ||
+		    (l->from >= q.to && !(q.last && l->from == q.to)))
+			continue;
+		q.only = l;
+		lower_to(q.lost_from, l->from);
+		raise_to(q.lost_to, l->to);
+		if (q.n_lost < 2 && ++q.n_lost < 2)
+			continue;
+		/* one look-up finds the latest end of all others */
+		raise_to(q.lost_to, timeline_loss_end(g->p->t, q.to));
+		since = q.to;
+	}
+	raise_to(q.lost_from, q.from);
+	lower_to(q.lost_to, q.to);
 	if (q.has_waking)
 		quiet_woken(g, &q);
 	else if (first && is_ready(g->bits))
@@ -725,6 +694,24 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 			       lives ? PROOF_PROVED : PROOF_UNKNOWN);
 	else if (asleep)
 		quiet_asleep(g, &q);
-	else
-		quiet_open(g, &q);
+	else {
+		/* the state at the start is unknown; a thread not seen before
+		 * may have been born in this time, unless births were recorded
+		 */
+		bool lived = g->a || timeline_is_on(g->p->t, TIMELINE_HAS_NEW,
+						    q.from, q.to);
+		int64_t ready = q.to;
+		int64_t queued = q.has_wakeup ? q.wakeup.time : q.to;
+
+		if (q.last && !g->p->t->thread[g->thread].recorder)
+			ready = q.n_lost ? q.lost_to : q.from;
+		lower_to(ready, queued);
+		piece_add_time(g, q.from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		piece_add_time(g, ready, queued,
+			       lived ? PIECE_READY : PIECE_UNKNOWN,
+			       !lived		? PROOF_UNKNOWN
+			       : g->p->complete ? PROOF_PROVED
+						: PROOF_LIKELY);
+		piece_add_time(g, queued, q.to, PIECE_READY, PROOF_PROVED);
+	}
 }

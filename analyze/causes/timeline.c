@@ -901,8 +901,62 @@ static void timeline_end_silence(struct timeline *t)
 
 COMPARE_BY(timeline_compare_doubts, struct doubt, from);
 
-/* Completes the losses after the last record, and sorts them by start. */
-static void timeline_end_losses(struct timeline *t)
+static int timeline_compare_stays(const void *a, const void *b, void *arg)
+{
+	const struct timeline *t = arg;
+	const struct timeline_stay x = timeline_stay(t, *(const uint32_t *)a);
+	const struct timeline_stay y = timeline_stay(t, *(const uint32_t *)b);
+
+	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
+}
+
+/* Sorts the stays of a thread by time: a stay that a loss ends is added with
+ * the record after the loss, when later stays of the thread may have been added
+ * already. */
+static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
+{
+	int64_t from = TIMELINE_START;
+	size_t k = 0;
+
+	for (; k < n; k++) {
+		const struct timeline_stay s = timeline_stay(t, id[k]);
+
+		if (s.from < from)
+			break;
+		from = s.from;
+	}
+	if (k < n)
+		sort_items_by(id, n, timeline_compare_stays, t);
+}
+
+/* Groups n items by owner, in the order in which they were added; stays by
+ * time. */
+static void timeline_make_lists(struct timeline *t, struct lists *l,
+				const uint32_t *owner, size_t n, size_t owners)
+{
+	size_t *first = mem_new(owners + 2, sizeof(*first));
+	uint32_t *id;
+
+	for (size_t i = 0; i < n; i++)
+		if (owner[i] != TIMELINE_NONE)
+			first[owner[i] + 2]++;
+	for (size_t i = 2; i < owners + 2; i++)
+		first[i] += first[i - 1];
+	id = mem_new(first[owners + 1], sizeof(*id));
+	for (size_t i = 0; i < n; i++)
+		if (owner[i] != TIMELINE_NONE)
+			id[first[owner[i] + 1]++] = (uint32_t)i;
+	for (size_t i = 0; l == &t->stays && i < owners; i++)
+		timeline_order_stays(t, id + first[i], first[i + 1] - first[i]);
+	for (size_t i = 0; i < first[owners]; i++)
+		packed_times_put(&l->number, i,
+				 &(struct packed_time){ .time = id[i] });
+	packed_times_close(&l->number);
+	l->first = first;
+	free(id);
+}
+
+void timeline_seal(struct timeline *t)
 {
 	for (int32_t i = 0; i < t->rules.cpus && i < TIMELINE_CPUS_MAX; i++)
 		timeline_ring(t, i);
@@ -997,66 +1051,6 @@ static void timeline_end_losses(struct timeline *t)
 	for (size_t i = 0; i < t->n_loss; i++)
 		loss_ends_put(&t->ends, i, t->loss[i].to);
 	loss_ends_seal(&t->ends);
-}
-
-static int timeline_compare_stays(const void *a, const void *b, void *arg)
-{
-	const struct timeline *t = arg;
-	const struct timeline_stay x = timeline_stay(t, *(const uint32_t *)a);
-	const struct timeline_stay y = timeline_stay(t, *(const uint32_t *)b);
-
-	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
-}
-
-/* Sorts the stays of a thread by time: a stay that a loss ends is added with
- * the record after the loss, when later stays of the thread may have been added
- * already. */
-static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
-{
-	int64_t from = TIMELINE_START;
-	size_t k = 0;
-
-	for (; k < n; k++) {
-		const struct timeline_stay s = timeline_stay(t, id[k]);
-
-		if (s.from < from)
-			break;
-		from = s.from;
-	}
-	if (k < n)
-		sort_items_by(id, n, timeline_compare_stays, t);
-}
-
-/* Groups n items by owner, in the order in which they were added; stays by
- * time. */
-static void timeline_make_lists(struct timeline *t, struct lists *l,
-				const uint32_t *owner, size_t n, size_t owners)
-{
-	size_t *first = mem_new(owners + 2, sizeof(*first));
-	uint32_t *id;
-
-	for (size_t i = 0; i < n; i++)
-		if (owner[i] != TIMELINE_NONE)
-			first[owner[i] + 2]++;
-	for (size_t i = 2; i < owners + 2; i++)
-		first[i] += first[i - 1];
-	id = mem_new(first[owners + 1], sizeof(*id));
-	for (size_t i = 0; i < n; i++)
-		if (owner[i] != TIMELINE_NONE)
-			id[first[owner[i] + 1]++] = (uint32_t)i;
-	for (size_t i = 0; l == &t->stays && i < owners; i++)
-		timeline_order_stays(t, id + first[i], first[i + 1] - first[i]);
-	for (size_t i = 0; i < first[owners]; i++)
-		packed_times_put(&l->number, i,
-				 &(struct packed_time){ .time = id[i] });
-	packed_times_close(&l->number);
-	l->first = first;
-	free(id);
-}
-
-void timeline_seal(struct timeline *t)
-{
-	timeline_end_losses(t);
 	/* A thread that came back without a tid is unknown: it may be any that
 	 * left as if dead before. */
 	for (uint32_t i = 0; t->undead > TIMELINE_START && i < t->stay.n; i++) {

@@ -254,35 +254,6 @@ static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 	}
 }
 
-/* Fills in c->only for compare_judge(), from the symbols of programs. A program
- * that is not at hand, or has no symbols, proves nothing. */
-static void compare_prove_only(struct compare *c)
-{
-	struct symbol_sides s = { .c = c };
-
-	c->n_only = labels_count(c->labels);
-	c->only = mem_new(c->n_only, sizeof(*c->only));
-	s.seen = mem_new(c->n_only, sizeof(*s.seen));
-	for (size_t i = 0; i < c->n; i++) {
-		const struct stacks *st = c->run[i].stacks;
-		uint32_t label;
-
-		for (uint32_t k = 1; st && k < st->code->n_frame; k++)
-			if (stack_names_label(st->names, k, &label))
-				s.seen[label] |=
-					(uint8_t)(1 << compare_side(c, i));
-	}
-	for (size_t i = 0; i < c->n; i++)
-		if (c->run[i].stacks)
-			symbol_sides_prove(&s, i);
-	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; i < s.n[side]; i++)
-			intern_release(&s.image[side][i].names);
-		free(s.image[side]);
-	}
-	free(s.seen);
-}
-
 /* Returns by label whether its image has one build in all runs: DIFF_SAME_BUILD
  * or DIFF_OTHER_BUILD, 0 if that is not known. The caller frees it. */
 static int8_t *compare_builds(const struct compare *c)
@@ -329,54 +300,6 @@ static int8_t *compare_builds(const struct compare *c)
 	intern_release(&names);
 	free_all(first, sides);
 	return build;
-}
-
-/* Matches images with another name on the other side, by the weights of their
- * functions, and lists them in c->renames. Call it before matching_add(). */
-static void compare_match_images(struct compare *c)
-{
-	struct programs side[2] = { 0 };
-	double agrees;
-
-	for (size_t i = 0; i < c->n; i++)
-		programs_add(&side[compare_side(c, i)], c, i);
-	for (int i = 0; i < 2; i++)
-		for (size_t k = 0; k < side[i].n; k++)
-			side[i].item[k].n_own =
-				(int64_t)side[i].item[k].functions.n;
-	for (size_t a = 0; a < side[0].n; a++)
-		for (size_t b = 0; b < side[1].n; b++)
-			if (programs_are_like(side, a, b, &agrees)) {
-				side[0].item[a].like++;
-				side[1].item[b].like++;
-			}
-	for (size_t a = 0; a < side[0].n; a++)
-		for (size_t b = 0; b < side[1].n; b++) {
-			struct side_program *from = &side[0].item[a];
-			struct side_program *to = &side[1].item[b];
-
-			if (!from->like || !to->like ||
-			    matching_is_reported(c->match, from->id, to->id) ||
-			    !programs_are_like(side, a, b, &agrees))
-				continue;
-			*mem_add(c->renames, c->n_renames, c->cap_renames) =
-				(struct compare_rename){
-					from->name, to->name, agrees,
-					from->like == 1 && to->like == 1
-				};
-		}
-	/* after all images were compared */
-	for (size_t i = 0; i < c->n_renames; i++)
-		if (c->renames[i].taken)
-			matching_rename(c->match, c->renames[i].from,
-					c->renames[i].to);
-	for (int i = 0; i < 2; i++) {
-		for (size_t k = 0; k < side[i].n; k++) {
-			intern_release(&side[i].item[k].functions);
-			free(side[i].item[k].self);
-		}
-		free(side[i].item);
-	}
 }
 
 bool compare_lacks(const struct compare *c, double alone[2], double all[2])
@@ -439,34 +362,6 @@ static double lonely_share(const struct compare *c, uint32_t row, bool total)
 }
 
 COMPARE_LARGEST_BY(lonely_compare, struct lonely, total, row);
-
-/* Lists the heaviest functions with samples on one side only. in_both: by row,
- * whether the program of the other side has the function, too. */
-static void lonely_find(const struct compare *c, int side, const bool *in_both,
-			struct lonely_list *out)
-{
-	struct lonely *all = mem_new(c->d->n + 1, sizeof(*all));
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < c->d->n; i++) {
-		const struct diff_place *p = &c->d->place[1][i];
-		enum label_kind kind = diff_rows_label(c->d, i)->kind;
-
-		if (!(side ? p->a : p->b) && !p->skip && !in_both[i] &&
-		    (side ? p->b : p->a) >= LONELY_SAMPLES &&
-		    (kind == LABEL_USER || kind == LABEL_KERNEL) &&
-		    lonely_share(c, i, true) >= LONELY_PERCENT)
-			all[n++] = (struct lonely){
-				.row = i, .total = lonely_share(c, i, true)
-			};
-	}
-	sort_items(all, n, lonely_compare);
-	for (out->n = 0; out->n < n && out->n < LONELY_MAX; out->n++) {
-		out->item[out->n] = all[out->n];
-		out->item[out->n].by = mem_new(c->d->n + 1, sizeof(*all->by));
-	}
-	free(all);
-}
 
 /* Adds up the callers of the listed functions in one run. which: by row, index
  * + 1 in the list; 0: not listed. */
@@ -538,8 +433,33 @@ void compare_find_renamed(struct compare *c)
 		if (row != REPORT_NONE)
 			in_both[row] = true;
 	}
-	for (int side = 0; side < 2; side++)
-		lonely_find(c, side, in_both, &list[side]);
+	for (int side = 0; side < 2; side++) {
+		/* the heaviest functions with samples on this side only */
+		struct lonely_list *out = &list[side];
+		struct lonely *all = mem_new(c->d->n + 1, sizeof(*all));
+		size_t n = 0;
+
+		for (uint32_t i = 0; i < c->d->n; i++) {
+			const struct diff_place *p = &c->d->place[1][i];
+			enum label_kind kind = diff_rows_label(c->d, i)->kind;
+
+			if (!(side ? p->a : p->b) && !p->skip && !in_both[i] &&
+			    (side ? p->b : p->a) >= LONELY_SAMPLES &&
+			    (kind == LABEL_USER || kind == LABEL_KERNEL) &&
+			    lonely_share(c, i, true) >= LONELY_PERCENT)
+				all[n++] = (struct lonely){
+					.row = i,
+					.total = lonely_share(c, i, true)
+				};
+		}
+		sort_items(all, n, lonely_compare);
+		for (out->n = 0; out->n < n && out->n < LONELY_MAX; out->n++) {
+			out->item[out->n] = all[out->n];
+			out->item[out->n].by =
+				mem_new(c->d->n + 1, sizeof(*all->by));
+		}
+		free(all);
+	}
 	for (int side = 0; list[0].n && list[1].n && side < 2; side++) {
 		struct lonely_list *l = &list[side];
 		uint32_t *which = mem_new(c->d->n, sizeof(*which));
@@ -1020,7 +940,50 @@ int compare_load(struct compare *c, const struct sides *s,
 	}
 	if (o->folded)
 		return 0;
-	compare_match_images(c);
+	/* Matches images with another name on the other side, by the weights
+	 * of their functions: matching_add() needs them. */
+	struct programs side[2] = { 0 };
+	double agrees;
+
+	for (size_t i = 0; i < c->n; i++)
+		programs_add(&side[compare_side(c, i)], c, i);
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < side[i].n; k++)
+			side[i].item[k].n_own =
+				(int64_t)side[i].item[k].functions.n;
+	for (size_t a = 0; a < side[0].n; a++)
+		for (size_t b = 0; b < side[1].n; b++)
+			if (programs_are_like(side, a, b, &agrees)) {
+				side[0].item[a].like++;
+				side[1].item[b].like++;
+			}
+	for (size_t a = 0; a < side[0].n; a++)
+		for (size_t b = 0; b < side[1].n; b++) {
+			struct side_program *from = &side[0].item[a];
+			struct side_program *to = &side[1].item[b];
+
+			if (!from->like || !to->like ||
+			    matching_is_reported(c->match, from->id, to->id) ||
+			    !programs_are_like(side, a, b, &agrees))
+				continue;
+			*mem_add(c->renames, c->n_renames, c->cap_renames) =
+				(struct compare_rename){
+					from->name, to->name, agrees,
+					from->like == 1 && to->like == 1
+				};
+		}
+	/* after all images were compared */
+	for (size_t i = 0; i < c->n_renames; i++)
+		if (c->renames[i].taken)
+			matching_rename(c->match, c->renames[i].from,
+					c->renames[i].to);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < side[i].n; k++) {
+			intern_release(&side[i].item[k].functions);
+			free(side[i].item[k].self);
+		}
+		free(side[i].item);
+	}
 	for (size_t i = 0; i < n; i++)
 		matching_add(c->match, compare_side(c, i),
 			     c->run[i].stacks->code, c->run[i].stacks->homonyms,
@@ -1045,7 +1008,32 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 	if (keys & KEY_SYM)
 		known.tier = tier = compare_code(c, build);
 	if (keys == (KEY_SYM | KEY_DSO)) {
-		compare_prove_only(c);
+		/* Fills in c->only from the symbols of programs. A program that
+		 * is not at hand, or has no symbols, proves nothing. */
+		struct symbol_sides s = { .c = c };
+
+		c->n_only = labels_count(c->labels);
+		c->only = mem_new(c->n_only, sizeof(*c->only));
+		s.seen = mem_new(c->n_only, sizeof(*s.seen));
+		for (size_t i = 0; i < c->n; i++) {
+			const struct stacks *st = c->run[i].stacks;
+			uint32_t label;
+
+			for (uint32_t k = 1; st && k < st->code->n_frame; k++)
+				if (stack_names_label(st->names, k, &label))
+					s.seen[label] |=
+						(uint8_t)(1 << compare_side(c,
+									    i));
+		}
+		for (size_t i = 0; i < c->n; i++)
+			if (c->run[i].stacks)
+				symbol_sides_prove(&s, i);
+		for (int side = 0; side < 2; side++) {
+			for (size_t i = 0; i < s.n[side]; i++)
+				intern_release(&s.image[side][i].names);
+			free(s.image[side]);
+		}
+		free(s.seen);
 		known.only = c->only;
 		known.n = c->n_only;
 	}

@@ -358,48 +358,48 @@ static bool family_judge_one(const struct family *f)
 	return any;
 }
 
-/* Finds how n places from the first one on usually vary, of self or of total.
- * Places with few samples do not count. If samples may be missing, nothing is
- * usual: each way in which they are missing would have its own. */
-static void family_usual(struct family *f, size_t first, size_t n,
-			 struct runs_usual usual[2])
-{
-	const struct diff_whole *w = f->with;
-	size_t runs = w->runs_a + w->runs_b;
-	struct runs_varied *v[2];
-	size_t used = 0;
-	bool may = !w->run || w->absolute || w->runs_a < 2 || w->runs_b < 2;
-
-	for (int side = 0; side < 2; side++)
-		v[side] = mem_new(n + 1, sizeof(**v));
-	for (size_t i = first; i < first + n; i++) {
-		struct diff_place *p = &f->own[i];
-		struct diff_whole own = family_whole(f, i);
-
-		p->usual = NULL;
-		may |= p->may_a || p->may_b;
-		if (may || p->skip || p->only || p->a + p->b < TELLING * runs)
-			continue;
-		p->usual = usual;
-		for (int side = 0; side < 2; side++)
-			v[side][used] = runs_vary(p, &own, side);
-		used++;
-	}
-	for (int side = 0; side < 2; side++) {
-		usual[side] = runs_usual_of(v[side], may ? 0 : used,
-					    side ? w->runs_b : w->runs_a);
-		free(v[side]);
-	}
-}
-
 /* Judges the families one after the other. Returns whether any place changed.
  */
 static bool family_judge(struct family *f, size_t n)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < f->n; i += n)
-		family_usual(f, i, n, f->usual[i > 0]);
+	for (size_t i = 0; i < f->n; i += n) {
+		/* Finds how places usually vary, of self or of total. Places
+		 * with few samples do not count. If samples may be missing,
+		 * nothing is usual: each way in which they are missing would
+		 * have its own. */
+		struct runs_usual *usual = f->usual[i > 0];
+		const struct diff_whole *w = f->with;
+		size_t runs = w->runs_a + w->runs_b;
+		struct runs_varied *v[2];
+		size_t used = 0;
+		bool may = !w->run || w->absolute || w->runs_a < 2 ||
+			   w->runs_b < 2;
+
+		for (int side = 0; side < 2; side++)
+			v[side] = mem_new(n + 1, sizeof(**v));
+		for (size_t k = i; k < i + n; k++) {
+			struct diff_place *p = &f->own[k];
+			struct diff_whole own = family_whole(f, k);
+
+			p->usual = NULL;
+			may |= p->may_a || p->may_b;
+			if (may || p->skip || p->only ||
+			    p->a + p->b < TELLING * runs)
+				continue;
+			p->usual = usual;
+			for (int side = 0; side < 2; side++)
+				v[side][used] = runs_vary(p, &own, side);
+			used++;
+		}
+		for (int side = 0; side < 2; side++) {
+			usual[side] =
+				runs_usual_of(v[side], may ? 0 : used,
+					      side ? w->runs_b : w->runs_a);
+			free(v[side]);
+		}
+	}
 	for (int suspect = 0; suspect < 2; suspect++) {
 		f->suspect = suspect;
 		any |= family_judge_one(f);

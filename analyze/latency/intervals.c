@@ -356,71 +356,6 @@ static uint64_t intervals_end_hash(const struct intervals_role *r, bool other)
 	return hash_u64s(word, 2, 0);
 }
 
-/* Drops the roles of pairs of which one end was not recorded (for counted calls
- * the end is enough), and of system calls that another kind reports already. */
-static void intervals_drop_roles(struct intervals *iv)
-{
-	struct table ends = { 0 };
-	size_t n = 0;
-
-	for (size_t i = 0; i < iv->n_role; i++)
-		if (iv->pair[iv->role[i].pair].kind->probes)
-			table_find_or_add(
-				&ends, intervals_end_hash(&iv->role[i], false),
-				0);
-	for (size_t i = 0; i < iv->n_role; i++) {
-		const struct intervals_role *r = &iv->role[i];
-		const struct intervals_pair *p = &iv->pair[r->pair];
-		bool drop = false;
-
-		for (size_t k = 0; p->kind->calls && k < iv->n_pair; k++)
-			drop |= iv->pair[k].kind < p->kind &&
-				iv->pair[k].kind->calls &&
-				iv->pair[k].world == p->world &&
-				iv->pair[k].begins && iv->pair[k].ends;
-		/* the other end of this probe's function has no probe */
-		if (p->kind->probes)
-			drop = table_find_hash(&ends,
-					       intervals_end_hash(r, true)) ==
-			       TABLE_NONE;
-		if ((p->begins || p->kind->counted) && p->ends && !drop)
-			iv->role[n++] = *r;
-	}
-	table_release(&ends);
-	iv->n_role = n;
-	sort_items(iv->role, n, intervals_compare_roles);
-	for (size_t i = 0; i < n; i++) {
-		struct intervals_type *t = &iv->type[iv->role[i].type];
-
-		if (!t->n++)
-			t->first = (uint32_t)i;
-		t->calls = iv->pair[iv->role[i].pair].kind->counted;
-	}
-}
-
-/* Finds the buffers of each capture, and the own pairs with its events: its
- * losses count for all of them. */
-static void intervals_find_worlds(struct intervals *iv)
-{
-	for (uint32_t i = 1; i < iv->n_type; i++) {
-		const struct intervals_type *t = &iv->type[i];
-		struct intervals_capture *c = &iv->capture[t->capture];
-
-		if (t->world == i)
-			*mem_add(c->world, c->n_world, c->cap_world) = i;
-		for (uint32_t k = 0; k < t->n; k++) {
-			uint32_t world =
-				iv->pair[iv->role[t->first + k].pair].world;
-
-			if (world >= iv->n_type &&
-			    !any_where(c->n_world, w, c->world[w] == world))
-				*mem_add(c->world, c->n_world, c->cap_world) =
-					world;
-			c->pairs = true;
-		}
-	}
-}
-
 /* Reads "BEGIN,END[,FIELD...]". Without fields, the thread is the key. */
 static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 {
@@ -580,34 +515,111 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 				    : !iv->ask->n_pair)
 				intervals_match(iv, &pair_kinds[i], type);
 	}
-	intervals_drop_roles(iv);
+	/* Drops the roles of pairs of which one end was not recorded (for
+	 * counted calls the end is enough), and of system calls that another
+	 * kind reports already. */
+	struct table ends = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < iv->n_role; i++)
+		if (iv->pair[iv->role[i].pair].kind->probes)
+			table_find_or_add(
+				&ends, intervals_end_hash(&iv->role[i], false),
+				0);
+	for (size_t i = 0; i < iv->n_role; i++) {
+		const struct intervals_role *r = &iv->role[i];
+		const struct intervals_pair *p = &iv->pair[r->pair];
+		bool drop = false;
+
+		for (size_t k = 0; p->kind->calls && k < iv->n_pair; k++)
+			drop |= iv->pair[k].kind < p->kind &&
+				iv->pair[k].kind->calls &&
+				iv->pair[k].world == p->world &&
+				iv->pair[k].begins && iv->pair[k].ends;
+		/* the other end of this probe's function has no probe */
+		if (p->kind->probes)
+			drop = table_find_hash(&ends,
+					       intervals_end_hash(r, true)) ==
+			       TABLE_NONE;
+		if ((p->begins || p->kind->counted) && p->ends && !drop)
+			iv->role[n++] = *r;
+	}
+	table_release(&ends);
+	iv->n_role = n;
+	sort_items(iv->role, n, intervals_compare_roles);
+	for (size_t i = 0; i < n; i++) {
+		struct intervals_type *t = &iv->type[iv->role[i].type];
+
+		if (!t->n++)
+			t->first = (uint32_t)i;
+		t->calls = iv->pair[iv->role[i].pair].kind->counted;
+	}
 	if (iv->ask->nested &&
 	    !any_where(iv->n_role, i, !iv->pair[iv->role[i].pair].kind->calls))
 		iv->n_role = 0;
-	intervals_find_worlds(iv);
+	/* Finds the buffers of each capture, and the own pairs with its
+	 * events: its losses count for all of them. */
+	for (uint32_t i = 1; i < iv->n_type; i++) {
+		const struct intervals_type *t = &iv->type[i];
+		struct intervals_capture *c = &iv->capture[t->capture];
+
+		if (t->world == i)
+			*mem_add(c->world, c->n_world, c->cap_world) = i;
+		for (uint32_t k = 0; k < t->n; k++) {
+			uint32_t world =
+				iv->pair[iv->role[t->first + k].pair].world;
+
+			if (world >= iv->n_type &&
+			    !any_where(c->n_world, w, c->world[w] == world))
+				*mem_add(c->world, c->n_world, c->cap_world) =
+					world;
+			c->pairs = true;
+		}
+	}
 	if (iv->n_role || iv->ask->any)
 		return 0;
 	return intervals_refuse(iv, err);
 }
 
-static int intervals_read_cgroups(struct intervals *iv, struct err *err)
+/* Prepares what the names of --by are read from, if not from fields. */
+static int intervals_read_by(struct intervals *iv, struct err *err)
 {
-	struct rows *r = rows_of(iv->db, "event_cgroup", err);
+	const char *by = iv->ask->by;
 
-	while (rows_step(r)) {
-		int64_t event = rows_int(r, EVENT_CGROUP_EVENT_ID);
-
-		table_add(&iv->by_event, hash_u64((uint64_t)event),
-			  intern_add(&iv->names,
-				     rows_text(r, EVENT_CGROUP_CGROUP)));
-		iv->by_cgroup = true;
+	if (any_where(iv->n_role, i, iv->pair[iv->role[i].pair].kind->here)) {
+		iv->here = callers_open(iv->db, &iv->names, err);
+		if (!iv->here)
+			return -1;
 	}
-	return rows_end(r, err);
-}
+	if (!by || !iv->n_role)
+		return 0;
+	if (!strcmp(by, intervals_by_caller)) {
+		iv->callers = callers_open(iv->db, &iv->names, err);
+		return iv->callers ? 0 : -1;
+	}
+	if (by == intervals_by_lock) {
+		iv->futexes = futex_locks_open(iv->db, &iv->names, err);
+		if (!iv->futexes)
+			return -1;
+	}
+	if (!strcmp(by, weight_cgroup)) {
+		struct rows *r = rows_of(iv->db, "event_cgroup", err);
 
-/* Sets *err, with the fields that can be asked for. Returns -1. */
-static int intervals_refuse_by(const struct intervals *iv, struct err *err)
-{
+		while (rows_step(r)) {
+			int64_t event = rows_int(r, EVENT_CGROUP_EVENT_ID);
+
+			table_add(
+				&iv->by_event, hash_u64((uint64_t)event),
+				intern_add(&iv->names,
+					   rows_text(r, EVENT_CGROUP_CGROUP)));
+			iv->by_cgroup = true;
+		}
+		if (rows_end(r, err))
+			return -1;
+	}
+	if (iv->by_cgroup || iv->by_field)
+		return 0;
+	/* the error names the fields that can be asked for */
 	char names[COMMAND_SHOWN] = "";
 	struct text_out text = { .buf = names, .size = sizeof(names) };
 	struct intern added = { 0 };
@@ -638,34 +650,6 @@ static int intervals_refuse_by(const struct intervals *iv, struct err *err)
 		       "--by %s: no event that begins or ends these intervals "
 		       "has such a field; they have %s",
 		       iv->ask->by, *names ? names : "none");
-}
-
-/* Prepares what the names of --by are read from, if not from fields. */
-static int intervals_read_by(struct intervals *iv, struct err *err)
-{
-	const char *by = iv->ask->by;
-
-	if (any_where(iv->n_role, i, iv->pair[iv->role[i].pair].kind->here)) {
-		iv->here = callers_open(iv->db, &iv->names, err);
-		if (!iv->here)
-			return -1;
-	}
-	if (!by || !iv->n_role)
-		return 0;
-	if (!strcmp(by, intervals_by_caller)) {
-		iv->callers = callers_open(iv->db, &iv->names, err);
-		return iv->callers ? 0 : -1;
-	}
-	if (by == intervals_by_lock) {
-		iv->futexes = futex_locks_open(iv->db, &iv->names, err);
-		if (!iv->futexes)
-			return -1;
-	}
-	if (!strcmp(by, weight_cgroup) && intervals_read_cgroups(iv, err))
-		return -1;
-	if (iv->by_cgroup || iv->by_field)
-		return 0;
-	return intervals_refuse_by(iv, err);
 }
 
 /* ---- threads, losses, and when CPUs were recorded */
@@ -797,31 +781,6 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 	}
 	rows_close(rows.rows);
 	return rc;
-}
-
-/* Adds the times in which a CPU was not recorded. perf turns its events on and
- * off CPU by CPU, in their order: a record shows that all CPUs before it were
- * on, or that those after it still are. Others turn all of them on at once. A
- * CPU without records had nothing to record. */
-static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
-{
-	struct intervals_capture *of = &iv->capture[c->capture];
-	int64_t on = of->by_cpu ? c->first : of->first;
-	int64_t off = of->by_cpu ? c->last : of->last;
-
-	for (size_t i = 0; of->by_cpu && i < iv->n_cpu; i++) {
-		const struct intervals_cpu *o = &iv->cpu[i];
-
-		if (o->capture != c->capture || o->cpu < 0)
-			continue;
-		if (o->cpu > c->cpu && o->first < on)
-			on = o->first;
-		if (o->cpu < c->cpu && o->last > off)
-			off = o->last;
-	}
-	intervals_blind(iv, c, INT64_MAX, false);
-	intervals_lose_any(iv, c->capture, c->cpu, INT64_MIN, on);
-	intervals_lose_any(iv, c->capture, c->cpu, off, INT64_MAX);
 }
 
 /* Takes the losses that switches show: `path` uses the same timeline for what
@@ -1348,9 +1307,24 @@ static int intervals_take_event(struct intervals *iv, struct event_row *e,
 	return 0;
 }
 
-/* Adds the premises of proved pairs to the sentence in sums.premise. */
-static void intervals_add_premise(struct intervals *iv, unsigned int bits)
+int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
+		   struct err *err)
 {
+	struct event_rows rows =
+		event_rows_open(iv->db, EVENT_ROWS_TO_PAYLOAD, err);
+	struct event_row e;
+	int rc = rows.rows ? 0 : -1;
+
+	iv->arg = arg;
+	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
+	while (!rc && iv->n_role && (rc = event_rows_next(&rows, &e, err)) > 0)
+		rc = intervals_take_event(iv, &e, err);
+	if (!rc)
+		pairing_end(iv->pairing);
+	iv->sums.doubled = pairing_doubled(iv->pairing);
+	/* Adds the premises of proved pairs to the sentence in sums.premise. */
+	unsigned int bits = pairing_premise(iv->pairing);
+
 	static const char *const words[INTERVAL_PREMISES] = {
 		"no thread waited for a mutex when the recording began",
 		"no two of the same key were open where records are missing",
@@ -1370,24 +1344,6 @@ static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 				   : "if",
 				' ', words[i]);
 	}
-}
-
-int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
-		   struct err *err)
-{
-	struct event_rows rows =
-		event_rows_open(iv->db, EVENT_ROWS_TO_PAYLOAD, err);
-	struct event_row e;
-	int rc = rows.rows ? 0 : -1;
-
-	iv->arg = arg;
-	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
-	while (!rc && iv->n_role && (rc = event_rows_next(&rows, &e, err)) > 0)
-		rc = intervals_take_event(iv, &e, err);
-	if (!rc)
-		pairing_end(iv->pairing);
-	iv->sums.doubled = pairing_doubled(iv->pairing);
-	intervals_add_premise(iv, pairing_premise(iv->pairing));
 	pairing_free(iv->pairing);
 	rows_close(rows.rows);
 	return rc;
@@ -1493,7 +1449,30 @@ struct intervals *intervals_open(struct store *db, const char *path,
 	iv->sums.first = INT64_MAX;
 	iv->sums.last = INT64_MIN;
 	for (size_t i = 0; i < iv->n_cpu; i++) {
-		intervals_bound(iv, &iv->cpu[i]);
+		/* Adds the times in which a CPU was not recorded. perf turns
+		 * its events on and off CPU by CPU, in their order: a record
+		 * shows that all CPUs before it were on, or that those after
+		 * it still are. Others turn all of them on at once. A CPU
+		 * without records had nothing to record. */
+		struct intervals_cpu *c = &iv->cpu[i];
+
+		struct intervals_capture *of = &iv->capture[c->capture];
+		int64_t on = of->by_cpu ? c->first : of->first;
+		int64_t off = of->by_cpu ? c->last : of->last;
+
+		for (size_t k = 0; of->by_cpu && k < iv->n_cpu; k++) {
+			const struct intervals_cpu *o = &iv->cpu[k];
+
+			if (o->capture != c->capture || o->cpu < 0)
+				continue;
+			if (o->cpu > c->cpu && o->first < on)
+				on = o->first;
+			if (o->cpu < c->cpu && o->last > off)
+				off = o->last;
+		}
+		intervals_blind(iv, c, INT64_MAX, false);
+		intervals_lose_any(iv, c->capture, c->cpu, INT64_MIN, on);
+		intervals_lose_any(iv, c->capture, c->cpu, off, INT64_MAX);
 		lower_to(iv->sums.first, iv->cpu[i].first);
 		raise_to(iv->sums.last, iv->cpu[i].last);
 	}

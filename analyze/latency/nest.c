@@ -329,24 +329,6 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 			       .ns = ns });
 }
 
-/* Reports an end without a begin. */
-static void nest_tell_end(const struct nest *n, const struct nest_thread *t,
-			  const struct pairing_record *r)
-{
-	struct lost_sum lost = nest_lost(n, r, t->last, r->time);
-	struct interval i = pairing_of(r);
-
-	i.end = r->time;
-	i.end_event = r->event;
-	i.loss = lost.id;
-	i.reason = pairing_reason(&lost);
-	/* all calls since the thread's first record have their begins */
-	i.verdict = i.reason				? INTERVAL_BEGIN_LOST
-		    : r->born != INT64_MIN && !lost.off ? INTERVAL_UNEXPLAINED
-							: INTERVAL_BEFORE;
-	n->tell->call(n->arg, &i);
-}
-
 /* Takes a record without a depth: an end belongs to the last begin, or to the
  * last with its key, if it has one. Begins after that have no end: longjmp left
  * them, or the kernel missed the return of a probe. */
@@ -372,7 +354,21 @@ static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 		return;
 	}
 	if (!t->n || (r->key[0] && !n->open[nest_open_of(n, t, r->key[0])])) {
-		nest_tell_end(n, t, r);
+		/* Reports an end without a begin. */
+		struct lost_sum gone = nest_lost(n, r, t->last, r->time);
+		struct interval k = pairing_of(r);
+
+		k.end = r->time;
+		k.end_event = r->event;
+		k.loss = gone.id;
+		k.reason = pairing_reason(&gone);
+		/* all calls since the thread's first record have their begins
+		 */
+		k.verdict = k.reason ? INTERVAL_BEGIN_LOST
+			    : r->born != INT64_MIN && !gone.off
+				    ? INTERVAL_UNEXPLAINED
+				    : INTERVAL_BEFORE;
+		n->tell->call(n->arg, &k);
 		return;
 	}
 	while (r->key[0] && t->frame[t->n - 1].at.key[0] != r->key[0])

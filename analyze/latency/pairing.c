@@ -332,39 +332,6 @@ static void pairing_late_tell(struct pairing *p, uint64_t to)
 	}
 }
 
-/* Holds back an interval that is proved if no other one of its key was open. */
-static void pairing_late_add(struct pairing *p, const struct pairing_record *r,
-			     struct interval *i, uint64_t hash)
-{
-	uint32_t at = (uint32_t)(p->n_late % PAIRING_LATE);
-	struct lost_sum lost = pairing_lost_before(p, r);
-	uint32_t before;
-
-	if (pairing_reason(&lost))
-		i->premise |= INTERVAL_IF_ALONE;
-	if (!p->late)
-		p->late = mem_new(PAIRING_LATE, sizeof(*p->late));
-	if (p->n_late - p->first_late == PAIRING_LATE)
-		pairing_late_tell(p, p->first_late + 1);
-	before = table_find_hash(&p->by_late, hash);
-	if (before != TABLE_NONE)
-		table_remove(&p->by_late, hash, before);
-	i->verdict = INTERVAL_PROVED;
-	i->least = i->most;
-	p->late[at] = (struct pairing_late){
-		.i = *i,
-		.hash = hash,
-		.before = before == TABLE_NONE
-				  ? 0
-				  : p->n_late -
-					    (at + PAIRING_LATE - before) %
-						    PAIRING_LATE +
-					    1,
-	};
-	p->n_late++;
-	table_add(&p->by_late, hash, at);
-}
-
 static void pairing_add_several(struct pairing *p, uint64_t hash)
 {
 	if (table_find_hash(&p->several, hash) == TABLE_NONE)
@@ -446,7 +413,36 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 	} else if (pairing_has_others(k)) {
 		if (k->direct && !o->at.cancels)
 			i.premise |= INTERVAL_IF_NOT_CANCELLED;
-		pairing_late_add(p, r, &i, o->began);
+		/* Holds back an interval that is proved if no other one of
+		 * its key was open. */
+		uint32_t at = (uint32_t)(p->n_late % PAIRING_LATE);
+		struct lost_sum sum = pairing_lost_before(p, r);
+		uint32_t before;
+
+		if (pairing_reason(&sum))
+			i.premise |= INTERVAL_IF_ALONE;
+		if (!p->late)
+			p->late = mem_new(PAIRING_LATE, sizeof(*p->late));
+		if (p->n_late - p->first_late == PAIRING_LATE)
+			pairing_late_tell(p, p->first_late + 1);
+		before = table_find_hash(&p->by_late, o->began);
+		if (before != TABLE_NONE)
+			table_remove(&p->by_late, o->began, before);
+		i.verdict = INTERVAL_PROVED;
+		i.least = i.most;
+		p->late[at] = (struct pairing_late){
+			.i = i,
+			.hash = o->began,
+			.before =
+				before == TABLE_NONE
+					? 0
+					: p->n_late -
+						  (at + PAIRING_LATE - before) %
+							  PAIRING_LATE +
+						  1,
+		};
+		p->n_late++;
+		table_add(&p->by_late, o->began, at);
 	} else {
 		pairing_say(p, &i, INTERVAL_PROVED, INTERVAL_NO_REASON);
 	}
@@ -552,43 +548,6 @@ static void pairing_set_tell(struct pairing *p, const struct open_pair *o)
 	}
 }
 
-/* Takes a begin of a key that is already open. */
-static void pairing_set_begin(struct pairing *p, uint32_t at,
-			      const struct pairing_record *r, uint64_t hash)
-{
-	struct open_pair *o = &p->open[at];
-	struct lost_sum lost = pairing_lost(p, r, o->again, r->time);
-	struct pairing_set *s = o->set;
-
-	/* The end of the open one is more likely to be lost than that two are
-	 * open: the next end may then belong to this one. */
-	if (!s && lost.n) {
-		struct open_pair old = *o;
-
-		pairing_pop(p, at);
-		pairing_tell_open(p, &old, r->time, INTERVAL_NO_REASON);
-		pairing_push(p, r, hash, 0, &lost);
-		return;
-	}
-	if (!s) {
-		s = o->set = mem_new(1, sizeof(*s));
-		*mem_add(s->begin, s->n_begin, s->cap_begin) = o->at;
-		s->begin[0].length = o->left;
-	}
-	*mem_add(s->begin, s->n_begin, s->cap_begin) = *r;
-	lost = pairing_lost_before(p, r);
-	if (pairing_reason(&lost))
-		pairing_late_doubt(p, r, hash);
-	if (s->n_end < PAIRING_SET_MAX)
-		return;
-	pairing_set_tell(p, o);
-	s->n_begin -= s->n_end;
-	memmove(s->begin, s->begin + s->n_end, s->n_begin * sizeof(*s->begin));
-	s->n_end = 0;
-	o->at = s->begin[0];
-	o->before.n = UINT64_MAX;
-}
-
 /* Returns whether a record ends only the first part of an open interval. The
  * next end then belongs to the rest. */
 static bool pairing_is_part(struct pairing *p, uint32_t at,
@@ -671,7 +630,39 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 		return;
 	}
 	if (again == PAIR_SET) {
-		pairing_set_begin(p, at, r, hash);
+		/* Takes a begin of a key that is already open. */
+		struct open_pair *o = &p->open[at];
+		struct lost_sum lost = pairing_lost(p, r, o->again, r->time);
+		struct pairing_set *s = o->set;
+
+		/* The end of the open one is more likely to be lost than that
+		 * two are open: the next end may then belong to this one. */
+		if (!s && lost.n) {
+			struct open_pair old = *o;
+
+			pairing_pop(p, at);
+			pairing_tell_open(p, &old, r->time, INTERVAL_NO_REASON);
+			pairing_push(p, r, hash, 0, &lost);
+			return;
+		}
+		if (!s) {
+			s = o->set = mem_new(1, sizeof(*s));
+			*mem_add(s->begin, s->n_begin, s->cap_begin) = o->at;
+			s->begin[0].length = o->left;
+		}
+		*mem_add(s->begin, s->n_begin, s->cap_begin) = *r;
+		lost = pairing_lost_before(p, r);
+		if (pairing_reason(&lost))
+			pairing_late_doubt(p, r, hash);
+		if (s->n_end < PAIRING_SET_MAX)
+			return;
+		pairing_set_tell(p, o);
+		s->n_begin -= s->n_end;
+		memmove(s->begin, s->begin + s->n_end,
+			s->n_begin * sizeof(*s->begin));
+		s->n_end = 0;
+		o->at = s->begin[0];
+		o->before.n = UINT64_MAX;
 		return;
 	}
 	if (again == PAIR_STACK) {
@@ -698,28 +689,6 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 	at = pairing_push(p, r, hash, below, &before);
 	p->open[at].first = first;
 	p->open[at].at.premise = premise;
-}
-
-/* Takes the end of another call than the open one: the end of the open one and
- * the begin of this one are missing, or an exec ended the open one. */
-static void pairing_end_other(struct pairing *p, const struct pairing_record *r,
-			      uint32_t at)
-{
-	struct open_pair o = p->open[at];
-	uint32_t exec =
-		r->call == PAIRING_EXEC ? pairing_find_exec(p, r) : TABLE_NONE;
-
-	pairing_pop(p, at);
-	pairing_tell_open(p, &o, r->time,
-			  exec == TABLE_NONE ? INTERVAL_NO_REASON
-					     : INTERVAL_BY_EXEC);
-	if (exec == TABLE_NONE) {
-		pairing_tell_end(p, r, o.at.time, INTERVAL_NEVER);
-		return;
-	}
-	o = p->open[exec];
-	pairing_pop(p, exec);
-	pairing_tell_both(p, &o, r);
 }
 
 /* Takes an end. at: the open begin of its key, or TABLE_NONE. */
@@ -762,7 +731,25 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 	    !(p->open[at].at.kind->calls && r->tag == -1 &&
 	      (p->open[at].at.call == PAIRING_SIGRETURN ||
 	       p->open[at].at.call == PAIRING_UNNAMED))) {
-		pairing_end_other(p, r, at);
+		/* Takes the end of another call than the open one: the end
+		 * of the open one and the begin of this one are missing, or
+		 * an exec ended the open one. */
+		struct open_pair other = p->open[at];
+		uint32_t exec = r->call == PAIRING_EXEC
+					? pairing_find_exec(p, r)
+					: TABLE_NONE;
+
+		pairing_pop(p, at);
+		pairing_tell_open(p, &other, r->time,
+				  exec == TABLE_NONE ? INTERVAL_NO_REASON
+						     : INTERVAL_BY_EXEC);
+		if (exec == TABLE_NONE) {
+			pairing_tell_end(p, r, other.at.time, INTERVAL_NEVER);
+			return;
+		}
+		other = p->open[exec];
+		pairing_pop(p, exec);
+		pairing_tell_both(p, &other, r);
 		return;
 	}
 	o = p->open[at];
@@ -779,27 +766,6 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		pairing_tell_end(p, r, since, o.at.time);
 	else
 		pairing_tell_both(p, &o, &end);
-}
-
-/* Takes a cancel. Of several, it is not known which one was cancelled: the last
- * one is reported, and nothing is proved about the others. */
-static void pairing_cancel(struct pairing *p, uint32_t at,
-			   const struct pairing_record *r)
-{
-	struct open_pair *o = &p->open[at];
-	struct open_pair one = *o;
-	struct pairing_set *s = o->set;
-
-	if (s)
-		one.at = s->begin[--s->n_begin];
-	if (!o->ghost)
-		pairing_tell_open(p, &one, r->time, INTERVAL_BY_CANCEL);
-	o->before.n = UINT64_MAX;
-	if (s && s->n_end < s->n_begin)
-		return;
-	if (s && s->n_end)
-		pairing_set_tell(p, o);
-	pairing_pop(p, at);
 }
 
 /* Returns whether a record is there twice. In guests with Linux 6.18, perf 6.1
@@ -873,7 +839,23 @@ void pairing_take(struct pairing *p, const struct pairing_record *r)
 		   !p->open[at].cancelled) {
 		p->open[at].cancelled = true;
 	} else if (at != TABLE_NONE) {
-		pairing_cancel(p, at, r);
+		/* Takes a cancel. Of several, it is not known which one was
+		 * cancelled: the last one is reported, and nothing is proved
+		 * about the others. */
+		struct open_pair *o = &p->open[at];
+		struct open_pair one = *o;
+		struct pairing_set *s = o->set;
+
+		if (s)
+			one.at = s->begin[--s->n_begin];
+		if (!o->ghost)
+			pairing_tell_open(p, &one, r->time, INTERVAL_BY_CANCEL);
+		o->before.n = UINT64_MAX;
+		if (!s || s->n_end >= s->n_begin) {
+			if (s && s->n_end)
+				pairing_set_tell(p, o);
+			pairing_pop(p, at);
+		}
 	}
 }
 

@@ -40,21 +40,6 @@ static void label_facts_add_line(struct label_facts *f, uint32_t label,
 	}
 }
 
-static void add_build(struct label_fact *fact, const struct rows *r)
-{
-	struct value id = rows_value(r, LABEL_FACTS_BUILD_ID);
-	char hex[sizeof(fact->build)] = "";
-
-	if (id.kind != VALUE_BLOB)
-		return;
-	for (size_t i = 0; i < id.len && i < sizeof(hex) / 2; i++)
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)id.text[i]);
-	/* the label has several versions of its file */
-	if (fact->places && strcmp(fact->build, hex))
-		hex[0] = 0;
-	memcpy(fact->build, hex, sizeof(hex));
-}
-
 /* Counts a place of a label once. Frames of one place may differ in a flag, or
  * be in files that differ only in the process that mapped them. */
 static void label_facts_add_place(struct label_facts *f, uint32_t label,
@@ -102,7 +87,20 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 			continue;
 		mem_reach(f->fact, f->n, f->cap, (size_t)label + 1);
 		label_facts_add_line(f, label, r);
-		add_build(&f->fact[label], r);
+		struct label_fact *fact = &f->fact[label];
+		struct value id = rows_value(r, LABEL_FACTS_BUILD_ID);
+		char hex[sizeof(fact->build)] = "";
+
+		if (id.kind == VALUE_BLOB) {
+			for (size_t i = 0; i < id.len && i < sizeof(hex) / 2;
+			     i++)
+				snprintf(hex + 2 * i, 3, "%02x",
+					 (unsigned char)id.text[i]);
+			/* the label has several versions of its file */
+			if (fact->places && strcmp(fact->build, hex))
+				hex[0] = 0;
+			memcpy(fact->build, hex, sizeof(hex));
+		}
 		label_facts_add_place(f, label, r);
 	}
 	if (rows_end(r, err)) {

@@ -47,41 +47,6 @@ struct stack_names {
 
 #define NAME_SIZE 4096
 
-/* Sets the names of an image. */
-static void stack_names_image(struct stack_names *sn, size_t id)
-{
-	const struct image *img = &sn->code->image[id].img;
-	struct named_image *named = &sn->image[id];
-	const char *base;
-	size_t len;
-
-	named->path = img->path;
-	if (img->kind == IMAGE_UNKNOWN_KERNEL)
-		named->path = "[unknown kernel code]";
-	else if (img->kind == IMAGE_JIT)
-		/* in no file: its image has the name of its function */
-		named->path = "[jit]";
-	/* "/usr/lib/libc.so.6" -> "[libc.so.6]", "//anon" -> "[anon]" */
-	base = path_base(named->path);
-	len = strlen(base);
-	if (img->kind == IMAGE_UNKNOWN_USER ||
-	    img->kind == IMAGE_UNKNOWN_KERNEL || !len) {
-		named->short_name = arena_strdup(&sn->text, "[unknown]");
-	} else if (base[0] == '[') {
-		named->short_name = arena_strdup(&sn->text, base);
-	} else {
-		named->short_name = arena_take(&sn->text, len + 3);
-		snprintf(named->short_name, len + 3, "[%s]", base);
-	}
-	if (sn->mode != INTERPRETER_KEEP)
-		named->interpreters =
-			interpreters_of(named->path, img->kind == IMAGE_JIT);
-	if (!sn->o.match)
-		return;
-	named->same = matching_image(sn->o.match, sn->o.side, img);
-	named->path = named->same.name;
-}
-
 /* Adds the label of a function, marked if it is an interpreter's own and the
  * user asked for marks. */
 static uint32_t add_function_label(struct stack_names *sn,
@@ -260,8 +225,40 @@ struct stack_names *stack_names_new(const struct known_code *c,
 	sn->mode = interpreter_mode(o->names.interpreter);
 	sn->image = mem_new(c->n_image, sizeof(*sn->image));
 	sn->frame = mem_new(c->n_frame, sizeof(*sn->frame));
-	for (size_t i = 0; i < c->n_image; i++)
-		stack_names_image(sn, i);
+	for (size_t i = 0; i < c->n_image; i++) {
+		const struct image *img = &sn->code->image[i].img;
+		struct named_image *named = &sn->image[i];
+		const char *base;
+		size_t len;
+
+		named->path = img->path;
+		if (img->kind == IMAGE_UNKNOWN_KERNEL)
+			named->path = "[unknown kernel code]";
+		else if (img->kind == IMAGE_JIT)
+			/* in no file: its image has the name of its function */
+			named->path = "[jit]";
+		/* "/usr/lib/libc.so.6" -> "[libc.so.6]", "//anon" -> "[anon]"
+		 */
+		base = path_base(named->path);
+		len = strlen(base);
+		if (img->kind == IMAGE_UNKNOWN_USER ||
+		    img->kind == IMAGE_UNKNOWN_KERNEL || !len) {
+			named->short_name =
+				arena_strdup(&sn->text, "[unknown]");
+		} else if (base[0] == '[') {
+			named->short_name = arena_strdup(&sn->text, base);
+		} else {
+			named->short_name = arena_take(&sn->text, len + 3);
+			snprintf(named->short_name, len + 3, "[%s]", base);
+		}
+		if (sn->mode != INTERPRETER_KEEP)
+			named->interpreters = interpreters_of(
+				named->path, img->kind == IMAGE_JIT);
+		if (!sn->o.match)
+			continue;
+		named->same = matching_image(sn->o.match, sn->o.side, img);
+		named->path = named->same.name;
+	}
 	for (size_t i = 1; i < c->n_frame; i++)
 		name_frame(sn, i);
 	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
@@ -376,37 +373,6 @@ bool stack_names_label(const struct stack_names *sn, int64_t frame,
 	return true;
 }
 
-/* Removes an interpreter's own frames where a frame of its language's code is
- * nearer to the root, and merges other runs of them into one frame each. The
- * frames of out from `from` on are outermost first; sn->what[] describes each.
- */
-static void collapse_interpreters(struct stack_names *sn,
-				  struct label_list *out, size_t from)
-{
-	uint32_t seen = 0; /* set of languages with code in the stack so far */
-	uint8_t last = 0;  /* language of the current run */
-	size_t n = from;
-
-	for (size_t i = from; i < out->n; i++) {
-		struct interpreter_frame in = sn->what[i - from];
-		uint8_t run = in.kind == INTERPRETER_OWN ? in.language : 0;
-
-		if (in.kind == INTERPRETER_CODE)
-			seen |= 1u << in.language;
-		if (!run) {
-			label_list_move(out, n++, i);
-		} else if (run != last && !(seen >> run & 1)) {
-			out->label[n] = labels_add_name(sn->labels, LABEL_USER,
-							interpreter_label(run));
-			if (out->want_from)
-				out->from[n] = (struct label_from){ 0 };
-			n++;
-		}
-		last = run;
-	}
-	out->n = n;
-}
-
 /* Returns the label of a function of f, as a bogus one if bogus and no call
  * returns to f. */
 static uint32_t bogus_or_not(struct stack_names *sn, uint32_t label,
@@ -489,7 +455,35 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 			sn->what[i] = sn->what[--j];
 			sn->what[j] = in;
 		}
-		collapse_interpreters(sn, out, start);
+		/* Removes an interpreter's own frames where a frame of its
+		 * language's code is nearer to the root, and merges other
+		 * runs of them into one frame each. The frames of out from
+		 * `from` on are outermost first; sn->what[] describes each. */
+		/* the languages with code in the stack so far */
+		uint32_t seen = 0;
+		uint8_t last = 0; /* language of the current run */
+		size_t n = start;
+
+		for (size_t i = start; i < out->n; i++) {
+			struct interpreter_frame in = sn->what[i - start];
+			uint8_t run =
+				in.kind == INTERPRETER_OWN ? in.language : 0;
+
+			if (in.kind == INTERPRETER_CODE)
+				seen |= 1u << in.language;
+			if (!run) {
+				label_list_move(out, n++, i);
+			} else if (run != last && !(seen >> run & 1)) {
+				out->label[n] =
+					labels_add_name(sn->labels, LABEL_USER,
+							interpreter_label(run));
+				if (out->want_from)
+					out->from[n] = (struct label_from){ 0 };
+				n++;
+			}
+			last = run;
+		}
+		out->n = n;
 	}
 	for (size_t i = start; exec && i < out->n; i++)
 		out->label[i] =

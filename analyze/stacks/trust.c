@@ -151,29 +151,6 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Finds which stacks a dump would end early, and how many bytes they have. */
-static void trust_find_dump_ends(struct trust *t, const bool *leaf,
-				 const bool *switches, const uint32_t *bytes)
-{
-	const struct known_code *c = t->code;
-	bool *passed = mem_new(t->n_stack, sizeof(*passed));
-
-	t->ends = mem_new(t->n_stack, sizeof(*t->ends));
-	t->bytes = mem_new(t->n_stack, sizeof(*t->bytes));
-	for (size_t i = 1; i < t->n_stack; i++) {
-		const uint32_t frame = c->stack[i].frame;
-		const uint32_t image = c->frame[frame].image;
-
-		passed[i] = passed[c->stack[i].parent] || switches[frame];
-		t->bytes[i] = t->bytes[c->stack[i].parent] + bytes[frame];
-		t->ends[i] = judged_ends_dump(
-			t->judged[i],
-			leaf[frame] || c->image[image].img.kind == IMAGE_ANON,
-			passed[i]);
-	}
-	free(passed);
-}
-
 /* Reads in which frames a dump would end. Does nothing for a database without
  * such samples, or one that was made before they were counted. */
 static int trust_load_dump_ends(struct trust *t, struct store *db,
@@ -214,8 +191,30 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 	}
 	int rc = rows_end(r, err);
 
-	if (!rc)
-		trust_find_dump_ends(t, leaf, switches, bytes);
+	if (!rc) {
+		/* which stacks a dump would end early, and how many bytes
+		 * they have */
+		const struct known_code *c = t->code;
+		bool *passed = mem_new(t->n_stack, sizeof(*passed));
+
+		t->ends = mem_new(t->n_stack, sizeof(*t->ends));
+		t->bytes = mem_new(t->n_stack, sizeof(*t->bytes));
+		for (size_t i = 1; i < t->n_stack; i++) {
+			const uint32_t frame = c->stack[i].frame;
+			const uint32_t image = c->frame[frame].image;
+
+			passed[i] =
+				passed[c->stack[i].parent] || switches[frame];
+			t->bytes[i] =
+				t->bytes[c->stack[i].parent] + bytes[frame];
+			t->ends[i] = judged_ends_dump(
+				t->judged[i],
+				leaf[frame] ||
+					c->image[image].img.kind == IMAGE_ANON,
+				passed[i]);
+		}
+		free(passed);
+	}
 	free_all(leaf, switches, bytes);
 	return rc;
 }
