@@ -1164,18 +1164,22 @@ static void ptext_take_info(struct ptext *p, struct scan s)
 	};
 	struct ptext_head h;
 	uint64_t lost;
+	int n = 0;
 
-	while (s.n) {
+	/* the first sample may follow a message of perf, or half a sample */
+	while (s.n && n < LOOK_LINES && !info->has_time) {
 		struct scan line = scan_line(&s);
 
-		if (!line.n || ptext_take_record(line, &h, &lost))
+		if (!line.n || *line.p == '\t' ||
+		    ptext_take_record(line, &h, &lost))
 			continue;
 		if (*line.p != '#') {
 			info->has_time =
 				!p->folded &&
 				ptext_take_head(line, ptext_ends_here(s), &h) &&
 				h.timed;
-			return;
+			n++;
+			continue;
 		}
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 			if (scan_take(&line, keys[i].key))
