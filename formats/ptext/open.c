@@ -631,6 +631,8 @@ static int ptext_recognise(struct scan s, bool folded)
 		}
 		if (!folded && ptext_take_record(line, &h, &n)) {
 			is++;
+			while (s.n && *s.p == '\t') /* its namespaces */
+				scan_line(&s);
 			continue;
 		}
 		within = !folded &&
@@ -1080,8 +1082,6 @@ static void ptext_take_line(struct ptext *p)
 	if (!line.n || *line.p == '#' || scan_is(line, "\r"))
 		return;
 	record = !p->folded && ptext_take_record(line, &h, &lost);
-	if (record && !lost)
-		return;
 	const bool known =
 		p->folded ? ptext_take_folded(line, &stack, &n)
 			  : record || ptext_take_head(line, ptext_ends_here(s),
@@ -1104,6 +1104,8 @@ static void ptext_take_line(struct ptext *p)
 		scan_skip(&next, end + 1);
 		p->pos = p->in.len - next.n;
 	}
+	if (record && !lost)
+		return;
 	if (why)
 		reader_damage_text(&p->src, p->in.path, "line", off,
 				   p->pos - off, "%s", why);
