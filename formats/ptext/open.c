@@ -678,8 +678,8 @@ static bool ptext_is_tracepoint(struct scan name)
 SAME_FUNCTION(ptext_event_same, struct ptext, event[id], struct scan,
 	      scan_is(*y, x->name));
 
-/* Returns the index of an event, which is added if it is new. It has callchains
- * if its first sample has one. */
+/* Returns the index of an event, which is added if it is new. chain: the sample
+ * has a callchain. */
 static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
 			    bool chain)
 {
@@ -688,8 +688,10 @@ static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
 	const uint64_t hash = hash_bytes(name.p, name.n, 0);
 	uint32_t id = table_find(&p->by_name, hash, ptext_event_same, p, &name);
 
-	if (id != TABLE_NONE)
+	if (id != TABLE_NONE) {
+		p->event[id].has_chain |= chain;
 		return id;
+	}
 	const bool clock = scan_starts(name, "cpu-clock") ||
 			   scan_starts(name, "task-clock");
 	const bool text = h->text.n && ptext_is_tracepoint(name);
@@ -970,7 +972,7 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	struct rec_sample *x = &rec->sample;
 
 	*x = (struct rec_sample){
-		.event = ptext_event(p, &h, of.n > 0),
+		.event = ptext_event(p, &h, false),
 		.weight = h.has_period ? h.period : weight,
 	};
 	if (p->event[x->event].format && h.text.n) {
@@ -1010,8 +1012,16 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 {
 	uint64_t key = p->seq + 2;
 
-	if (!lost)
-		ptext_event(p, h, lines.n > 0);
+	if (!lost) {
+		/* an empty line ends a sample of an event with callchains */
+		const bool ends =
+			p->pos < p->in.len && p->in.data[p->pos] == '\n';
+		struct scan first = lines;
+		struct ptext_frame f;
+
+		ptext_event(p, h,
+			    ends || ptext_take_frame(scan_line(&first), &f));
+	}
 	if (p->src.info.has_time) {
 		if (h->timed && h->time < p->src.floor)
 			reader_regress(&p->src, off, h->time, p->src.floor,

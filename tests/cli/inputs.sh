@@ -253,6 +253,8 @@ form "with a mark of UTF-8, and line feeds of DOS" '0 2 1 1000000000 2000000000 
 form "behind a message of perf" "3 2 1 1000000000 1000000000 a" "Warning:\\nProcessed 1 events and lost 1 chunks!\\n\\na 7 [000] 1.000000: cycles: \\n${a}a 7 [000] 1.000000: cycles: \\n$a"
 form "that begins in a sample" '3 1 1 1000000000 1000000000 a' "${a}a 7 [000] 1.000000: cycles: \\n$a"
 form "--show-namespace-events" '0 1 1 1000000000 1000000000 a' "a 7 [000] 0.000000: PERF_RECORD_NAMESPACES 7/7 - nr_namespaces: 7\\n\\t\\t[0/net: 4/0xf0000098, 1/uts: 4/0xeffffffe, \\n\\t\\t 4/user: 4/0xeffffffd]\\na 7 [000] 1.000000: cycles: \\n$a"
+form "of an event whose first sample has no frames" '0 2 1 1000000000 2000000000 a' "a 7 [000] 1.000000: cycles: \\n\\na 7 [000] 2.000000: cycles: \\n$a"
+is "which has callchains" 1 "$(one form.db 'SELECT has_chain FROM event_type')"
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
