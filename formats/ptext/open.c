@@ -338,12 +338,31 @@ static bool ptext_take_rest(struct scan s, const char *from,
 		       : h->event.n || ((thread || h->has_period) && !s.n);
 }
 
+/* Removes what -F iregs, uregs, insnlen and insn print behind an address:
+ * " ABI:2    AX:0x0", " ilen: 2 insn: 89 07". */
+static void ptext_cut_more(struct ptext_head *h)
+{
+	static const char *const more[] = { " ABI:", " ilen: ", " insn: " };
+
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++) {
+		const size_t at = scan_find(h->text, more[i]);
+
+		/* else it may be a word of a tracepoint's text */
+		if (at && (h->text.p[at - 1] == ')' || !i))
+			h->text.n = at;
+	}
+	scan_trim(&h->text);
+}
+
 /* Takes the head of a sample. chain: a frame follows, so that a thread or an
  * event is enough. */
 static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 {
 	const char *begin = s.p;
 
+	/* a tab begins a frame */
+	if (s.n && *s.p == '\t')
+		return false;
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
 	scan_blanks(&s);
@@ -355,8 +374,10 @@ static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 				    t,
 				    out->comm.n ? out->comm.p + out->comm.n + 1
 						: begin,
-				    (enum ptext_surety)sure, out))
+				    (enum ptext_surety)sure, out)) {
+				ptext_cut_more(out);
 				return true;
+			}
 			scan_skip(&t, scan_token(t).n);
 		}
 	return false;
@@ -780,6 +801,7 @@ static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan rest)
 /* Stores the frames of a sample, the lines from s on. Returns their number. */
 static size_t ptext_take_frames(struct ptext *p, struct scan s)
 {
+	const char first = s.n ? *s.p : 0;
 	struct ptext_frame f;
 	size_t n = 0;
 
@@ -788,8 +810,10 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 
 		if (!ptext_goes_on(line))
 			break;
-		/* other lines are the source lines of -F srcline */
-		if (ptext_take_frame(line, &f) && n < FRAMES_MOST)
+		/* other lines are the source lines of -F srcline, and the
+		 * number of -F phys_addr, behind blanks */
+		if (*line.p == first && ptext_take_frame(line, &f) &&
+		    n < FRAMES_MOST)
 			ptext_push(p, n++, f.ip, f.rest);
 	}
 	return n;

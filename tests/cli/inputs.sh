@@ -255,6 +255,13 @@ form "that begins in a sample" '3 1 1 1000000000 1000000000 a' "${a}a 7 [000] 1.
 form "--show-namespace-events" '0 1 1 1000000000 1000000000 a' "a 7 [000] 0.000000: PERF_RECORD_NAMESPACES 7/7 - nr_namespaces: 7\\n\\t\\t[0/net: 4/0xf0000098, 1/uts: 4/0xeffffffe, \\n\\t\\t 4/user: 4/0xeffffffd]\\na 7 [000] 1.000000: cycles: \\n$a"
 form "of an event whose first sample has no frames" '0 2 1 1000000000 2000000000 a' "a 7 [000] 1.000000: cycles: \\n\\na 7 [000] 2.000000: cycles: \\n$a"
 is "which has callchains" 1 "$(one form.db 'SELECT has_chain FROM event_type')"
+form "-G -F iregs,insn" '0 2 1 1000000000 2000000000 a 401136 f' "a 7 1.000000: 1 cycles:  401136 f+0x10 (/x) ABI:2    AX:0x0    IP:0x401136 \\na 7 2.000000: 1 cycles:  401136 f+0x10 (/x) ilen: 2 insn: 89 07\\n"
+is "are one function" "a;f 2" "$(stacks form.db)"
+form "-F phys_addr" '0 1 1 1000000000 1000000000 a' "a 7 1.000000: 1 cycles: \\n\\t 401136 f+0x10 (/x)\\n               0\\n"
+is "is no frame" "a;f 1" "$(stacks form.db)"
+printf '\n\t          40113\n\t          1136\n\n\t          4013\n\n' >form.txt
+"$B" ingest -q -f --no-symbols -o form.db form.txt >out 2>&1
+is "frames alone are no samples" 1 $?
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
