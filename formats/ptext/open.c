@@ -477,7 +477,8 @@ static bool ptext_file_has(struct scan path, const char *text)
 static bool ptext_is_kernel(struct scan path)
 {
 	static const char others[] =
-		"[vdso] [vsyscall] [heap] [stack] [uprobes]";
+		"[vdso] [vdso32] [vdsox32] [vvar] [vsyscall] [vectors] "
+		"[sigpage] [heap] [stack] [uprobes]";
 	size_t n = 1;
 
 	/* "[ext4]", but not "[anon:x]" or other names that no module has */

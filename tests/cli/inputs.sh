@@ -129,6 +129,9 @@ E2
 forms "modules and other names in brackets" 'x|7|0|1000000000|1|c|x;main;jit;f_[k] 1' <<'E2'
 x 7 [000] 1.0: c: \n\t 59f f ([nf_conntrack])\n\t 7f31 jit ([anon:dalvik-jit-code-cache])\n\t 7f32 main ([udp.sh])\n\n
 E2
+forms "the code that the kernel gives to programs" 'x|7|0|1000000000|1|c|x;main;k;v;w 1' <<'E2'
+x 7 [000] 1.0: c: \n\t 59f w ([vdsox32])\n\t 60f v ([vdso32])\n\t 61f k ([vectors])\n\t 7f32 main (/x)\n\n
+E2
 forms "a file is a module by its own name, not by that of a folder" 'x|7|0|1000000000|1|c|x;u;pvr;g_[k];f_[k] 1' <<'E2'
 x 7 [000] 1.0: c: \n\t 59f f (/lib/modules/6.1/extra/a.ko.xz)\n\t 60f g (/x/a.ko)\n\t 61 pvr (/opt/.kodi/pvr.so)\n\t 62 u (/opt/vmlinux/x)\n\n
 E2
