@@ -30,6 +30,12 @@ WHERE c.name = ':' || t.tid
 			OR c.name GLOB 'migration/*' OR c.name = 'kthreadd'
 			OR c.name GLOB 'cpuhp/*'
 			OR c.name GLOB 'idle_inject/*'));
+-- Names of the recorders' own threads, by which proofs know what was not recorded,
+-- and of what perf starts to wait.
+INSERT OR IGNORE INTO kernel_comm VALUES ('perf'), ('perf-exec'), ('trace-cmd'),
+	('lttng-consumerd'), ('lttng-sessiond'), ('sleep'), ('timeout');
+INSERT OR IGNORE INTO kernel_comm SELECT name FROM comm
+WHERE name GLOB 'perf_[0-9]*' AND name NOT GLOB 'perf_*[^0-9.]*';
 DELETE FROM internal_image_section;
 DELETE FROM meta WHERE key LIKE 'data %';
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
