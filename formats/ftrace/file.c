@@ -120,37 +120,6 @@ static int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 	return 0;
 }
 
-/* Prints the sections of version 7 in file order. */
-static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
-{
-	uint64_t off = ft->header_end;
-	struct err why;
-
-	while (off && off < ft->in.len) {
-		unsigned char *owned OWNED = NULL;
-		struct ft_section s;
-		struct bytes b;
-		uint16_t id;
-
-		if (ft_section_head(ft, off, &s, NULL))
-			break;
-		if (ft_dump_line(o,
-				 "0x%" PRIx64 " section %s(%u) size=%" PRIu64
-				 "%s",
-				 off, ft_dump_id_name(s.id), s.id, s.size,
-				 s.flags & PACKED ? " packed" : ""))
-			return -1;
-		if (s.id == FT_OPTIONS &&
-		    !ft_section_read(ft, off, &id, &b, &owned, &why) &&
-		    ft_dump_options(&b, o))
-			return -1;
-		if (s.size > ft->in.len - s.off)
-			break;
-		off = s.off + s.size;
-	}
-	return 0;
-}
-
 /* Prints one page of the dump. Returns 0, or -1 if the output failed. */
 static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 			const struct ft_dump_output *o)
@@ -205,8 +174,33 @@ int ft_dump(struct source *src, source_text_fn *fn, void *arg, struct err *err)
 		    ft->version, ft->big ? "big" : "little",
 		    ft->commit32 ? 4 : 8))
 		return -1;
-	if (ft->version >= 7 && ft_dump_sections(ft, &o))
-		return -1;
+	/* the sections of version 7 in file order */
+	uint64_t off = ft->header_end;
+	struct err why;
+
+	while (ft->version >= 7 && off && off < ft->in.len) {
+		unsigned char *owned OWNED = NULL;
+		struct ft_section s;
+		struct bytes b;
+		uint16_t id;
+
+		if (ft_section_head(ft, off, &s, NULL))
+			break;
+		if (ft_dump_line(&o,
+				 "0x%" PRIx64 " section %s(%u) size=%" PRIu64
+				 "%s",
+				 off, ft_dump_id_name(s.id), s.id, s.size,
+				 s.flags & PACKED ? " packed" : ""))
+			return -1;
+		if (s.id == FT_OPTIONS &&
+		    !ft_section_read(ft, off, &id, &b, &owned, &why) &&
+		    ft_dump_options(&b, &o))
+			return -1;
+		if (s.size > ft->in.len - s.off)
+			break;
+		off = s.off + s.size;
+	}
+
 	for (size_t i = 0; i < ft->n_stream; i++) {
 		struct ft_stream *s = &ft->stream[i];
 
@@ -226,40 +220,9 @@ int ft_dump(struct source *src, source_text_fn *fn, void *arg, struct err *err)
 
 #define TAG_LEN 10u
 
-/* Each option is id, size, data; id 0 has no size and ends the list. */
-static int ft_file6_options(struct ft *ft, struct bytes *b, struct err *err)
-{
-	struct bytes data;
-	uint16_t id;
-	uint32_t n;
-
-	for (;;) {
-		if (bytes_u16(b, &id, err))
-			return -1;
-		if (!id)
-			return 0;
-		if (bytes_u32(b, &n, err) || bytes_take(b, n, &data, err) ||
-		    ft_option_read(ft, id, &data, err))
-			return -1;
-	}
-}
-
 static bool ft_file6_is_tag(const struct bytes *b, const char *tag)
 {
 	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
-}
-
-/* Skips the clock of a buffer: trace-cmd 2.9 and later write it after the
- * table, as u64 size and text. Older ones write zeros up to the first page. */
-static void ft_file6_skip_clock(const struct ft *ft, struct bytes *b)
-{
-	struct bytes after = *b;
-	struct bytes text;
-	uint64_t n;
-
-	if (!bytes_u64(&after, &n, NULL) && n && n < ft->page_size &&
-	    !bytes_take(&after, n, &text, NULL) && *text.pos == '[')
-		*b = after;
 }
 
 /* Reads the table of a buffer: {offset, size} for the ring of each CPU. */
@@ -273,7 +236,17 @@ static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 			return -1;
 		ft_stream_plain(ft, inst, (int32_t)i, off, len);
 	}
-	ft_file6_skip_clock(ft, b);
+	/* Skip the clock of a buffer: trace-cmd 2.9 and later write it after
+	 * the table, as u64 size and text. Older ones write zeros up to the
+	 * first page. */
+	struct bytes after = *b;
+	struct bytes text;
+	uint64_t n;
+
+	if (!bytes_u64(&after, &n, NULL) && n && n < ft->page_size &&
+	    !bytes_take(&after, n, &text, NULL) && *text.pos == '[')
+		*b = after;
+
 	/* claim the header and the top table as one range */
 	off = ft->inst[inst].section;
 	claims_add(&ft->claims, off, bytes_off(b) - off);
@@ -315,8 +288,22 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 
 	if (ft_file6_is_tag(b, "options  ")) {
 		bytes_skip(b, TAG_LEN, NULL);
-		if (ft_file6_options(ft, b, err))
-			return -1;
+		/* each option is id, size, data; id 0 has no size and ends the
+		 * list */
+		struct bytes data;
+		uint16_t id;
+		uint32_t n;
+
+		for (;;) {
+			if (bytes_u16(b, &id, err))
+				return -1;
+			if (!id)
+				break;
+			if (bytes_u32(b, &n, err) ||
+			    bytes_take(b, n, &data, err) ||
+			    ft_option_read(ft, id, &data, err))
+				return -1;
+		}
 	}
 	if (ft_file6_tag(ft, b, err) || ft_file6_rings(ft, top, b, err))
 		return -1;
@@ -368,64 +355,54 @@ static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
 	ft_section_claim(ft, off, &b);
 	return 0;
 }
-
 static bool ft_file7_is_meta(uint16_t id)
 {
 	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
 }
 
-/* Reads the options of one section: those of buffers, or all others. Buffers
- * come last since they need the page size. The last option of a section has the
+/* Reads the options of the section at off: those of buffers, or all others.
+ * Buffers come last since they need the page size. The last option has the
  * offset of the next section, which *next is set to; 0: there is none. */
-static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
-			    uint64_t *next, struct err *err)
-{
-	struct bytes data;
-	uint16_t id;
-	uint32_t n;
-	uint64_t off;
-
-	*next = 0;
-	while (bytes_left(b)) {
-		if (bytes_u16(b, &id, err) || bytes_u32(b, &n, err) ||
-		    bytes_take(b, n, &data, err))
-			return -1;
-		if (id == FT_OPTIONS) {
-			if (bytes_u64(&data, next, err))
-				return -1;
-			claims_check_rest(&ft->src, &data, "the last option");
-			return 0;
-		}
-		if ((id == FT_BUFFER) != buffers)
-			continue;
-		if (ft_file7_is_meta(id)) {
-			if (bytes_u64(&data, &off, err) ||
-			    ft_file7_meta(ft, id, off, err))
-				return -1;
-		} else if (ft_option_read(ft, id, &data, err)) {
-			return -1;
-		}
-	}
-	return err_at(err, b->path, bytes_off(b),
-		      "a section of options without its last option");
-}
-
 static int ft_file7_option_section(struct ft *ft, uint64_t off, bool buffers,
 				   uint64_t *next, struct err *err)
 {
 	unsigned char *owned OWNED = NULL;
-	struct bytes b;
-	uint16_t id = 0;
-	int rc = ft_section_read(ft, off, &id, &b, &owned, err);
+	struct bytes b, data;
+	uint16_t id = 0, kind;
+	uint64_t to;
+	uint32_t n;
 
-	if (!rc && id != FT_OPTIONS)
-		rc = err_at(err, ft->in.path, off,
-			    "section %u, needs the options", id);
-	if (!rc)
-		rc = ft_file7_options(ft, &b, buffers, next, err);
-	if (!rc && !buffers)
-		ft_section_claim(ft, off, &b);
-	return rc;
+	if (ft_section_read(ft, off, &id, &b, &owned, err))
+		return -1;
+	if (id != FT_OPTIONS)
+		return err_at(err, ft->in.path, off,
+			      "section %u, needs the options", id);
+
+	*next = 0;
+	while (bytes_left(&b)) {
+		if (bytes_u16(&b, &kind, err) || bytes_u32(&b, &n, err) ||
+		    bytes_take(&b, n, &data, err))
+			return -1;
+		if (kind == FT_OPTIONS) {
+			if (bytes_u64(&data, next, err))
+				return -1;
+			claims_check_rest(&ft->src, &data, "the last option");
+			if (!buffers)
+				ft_section_claim(ft, off, &b);
+			return 0;
+		}
+		if ((kind == FT_BUFFER) != buffers)
+			continue;
+		if (ft_file7_is_meta(kind)) {
+			if (bytes_u64(&data, &to, err) ||
+			    ft_file7_meta(ft, kind, to, err))
+				return -1;
+		} else if (ft_option_read(ft, kind, &data, err)) {
+			return -1;
+		}
+	}
+	return err_at(err, b.path, bytes_off(&b),
+		      "a section of options without its last option");
 }
 
 /* Reads the chain of options twice, buffers the second time. The chain must

@@ -471,20 +471,6 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		}
 }
 
-/* Returns whether `name` is a file, or a folder cpuN with trace_pipe_raw in
- * it. */
-static bool ft_dir_is_pages(const char *dir, const char *name)
-{
-	char path[PATH_SIZE];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	if (!stat(path, &st) && S_ISREG(st.st_mode))
-		return true;
-	snprintf(path, sizeof(path), "%s/%s/trace_pipe_raw", dir, name);
-	return !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
 static bool ft_dir_probe(const char *path)
 {
 	char sub[PATH_SIZE];
@@ -497,26 +483,20 @@ static bool ft_dir_probe(const char *path)
 	if (!stat(sub, &st) && S_ISDIR(st.st_mode))
 		return true;
 	d = opendir(path);
-	while (d && !found && (ent = readdir(d)))
-		found = ft_dir_page_cpu(ent->d_name) >= 0 &&
-			ft_dir_is_pages(path, ent->d_name);
+	while (d && !found && (ent = readdir(d))) {
+		const char *name = ent->d_name;
+
+		if (ft_dir_page_cpu(name) < 0)
+			continue;
+		/* a file, or a folder cpuN with trace_pipe_raw in it */
+		snprintf(sub, sizeof(sub), "%s/%s", path, name);
+		found = !stat(sub, &st) && S_ISREG(st.st_mode);
+		snprintf(sub, sizeof(sub), "%s/%s/trace_pipe_raw", path, name);
+		found |= !stat(sub, &st) && S_ISREG(st.st_mode);
+	}
 	if (d)
 		closedir(d);
 	return found;
-}
-
-/* Returns the number of CPUs, or -1 if pages of one are missing: the kernel
- * numbers CPUs from 0. */
-static int32_t ft_dir_count_cpus(const struct ft_dir_state *w)
-{
-	int32_t n = 0;
-
-	for (size_t i = 0; i < w->n; i++) {
-		if (w->raw[i].cpu > n)
-			return -1;
-		n = w->raw[i].cpu + 1;
-	}
-	return n;
 }
 
 static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
@@ -547,9 +527,13 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	for (size_t i = 0; i < w.n; i++)
 		ft_stream_file(ft, w.raw[i].instance, w.raw[i].cpu,
 			       &w.raw[i].in);
-	/* the kernel has a folder for each CPU, though it may be off */
-	ft->src.info.cpus_online =
-		ft->n_online ? ft->n_online : ft_dir_count_cpus(&w);
+	/* the kernel numbers CPUs from 0, and has a folder for each, though it
+	 * may be off: -1 if pages of one are missing */
+	int32_t n_cpus = 0;
+
+	for (size_t i = 0; i < w.n && n_cpus >= 0; i++)
+		n_cpus = w.raw[i].cpu > n_cpus ? -1 : w.raw[i].cpu + 1;
+	ft->src.info.cpus_online = ft->n_online ? ft->n_online : n_cpus;
 	if (!w.n)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no pages in this folder, needs "
@@ -576,48 +560,6 @@ static int ft_probe(const char *path, const void *head, size_t n)
 		return ft_dir_probe(path) ? 40 : 0;
 	return n >= FT_MAGIC_LEN && !memcmp(head, FT_MAGIC, FT_MAGIC_LEN) ? 100
 									  : 0;
-}
-
-/* Sets the capture's clock. Times with an offset are on no clock of the kernel:
- * DATE makes them wall-clock time, and OFFSET comes from the user. */
-static void ft_set_clock(struct ft *ft)
-{
-	struct source_info *info = &ft->src.info;
-
-	info->clock_id = clock_id_of(info->clock);
-	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
-		info->tsc = (struct tsc_conv){ 0, ft->mult,
-					       (uint16_t)ft->mult_shift };
-	/* Counts and cycles are read as if they were nanoseconds, which keeps
-	 * their order; a note warns readers of durations. */
-	static const struct {
-		const char *clock, *cure;
-	} ticks[] = {
-		{ "counter", "" },
-		{ "uptime", "" },
-		{ "x86-tsc",
-		  ", unless perf's capture is read with it; trace-cmd record "
-		  "--tsc2nsec makes them so" },
-		{ "ppc-tb", "" },
-		{ "s390-tod", "" },
-	};
-	const char *clock = ft->src.info.clock;
-	char detail[160];
-
-	for (size_t i = 0; clock && !ft->mult && i < ARRAY_SIZE(ticks); i++) {
-		if (strcmp(clock, ticks[i].clock) != 0)
-			continue;
-		snprintf(detail, sizeof(detail),
-			 "times are those of the clock %s: they are no "
-			 "nanoseconds%s",
-			 clock, ticks[i].cure);
-		reader_note(&ft->src, "clock", detail);
-	}
-	if (!ft->shift)
-		return;
-	info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;
-	if (!ft->moved)
-		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
 }
 
 static void ft_close(struct source *src)
@@ -694,8 +636,8 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 		const struct ft_instance *in = &ft->inst[i];
 		uint32_t rings = 0;
 
-		if (in->clock && !ft->src.info.clock)
-			ft->src.info.clock = in->clock;
+		if (in->clock && !info->clock)
+			info->clock = in->clock;
 		for (size_t j = 0; j < ft->n_stream; j++)
 			rings += ft->stream[j].instance == i;
 		if (!*in->name)
@@ -707,9 +649,44 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 			 rings);
 		reader_note(&ft->src, "instance", detail);
 	}
-	if (ft->src.info.clock)
-		ft->src.info.clock = trace_clock_name(ft->src.info.clock);
-	ft_set_clock(ft);
+	if (info->clock)
+		info->clock = trace_clock_name(info->clock);
+
+	info->clock_id = clock_id_of(info->clock);
+	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
+		info->tsc = (struct tsc_conv){ 0, ft->mult,
+					       (uint16_t)ft->mult_shift };
+	/* Counts and cycles are read as if they were nanoseconds, which keeps
+	 * their order; a note warns readers of durations. */
+	static const struct {
+		const char *clock, *cure;
+	} ticks[] = {
+		{ "counter", "" },
+		{ "uptime", "" },
+		{ "x86-tsc",
+		  ", unless perf's capture is read with it; trace-cmd record "
+		  "--tsc2nsec makes them so" },
+		{ "ppc-tb", "" },
+		{ "s390-tod", "" },
+	};
+	const char *clock = info->clock;
+
+	for (size_t i = 0; clock && !ft->mult && i < ARRAY_SIZE(ticks); i++) {
+		if (strcmp(clock, ticks[i].clock) != 0)
+			continue;
+		snprintf(detail, sizeof(detail),
+			 "times are those of the clock %s: they are no "
+			 "nanoseconds%s",
+			 clock, ticks[i].cure);
+		reader_note(&ft->src, "clock", detail);
+	}
+	/* Times with an offset are on no clock of the kernel: DATE makes them
+	 * wall-clock time, and OFFSET comes from the user. */
+	if (ft->shift)
+		info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;
+	if (ft->shift && !ft->moved)
+		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
+
 	return &ft->src;
 }
 

@@ -67,19 +67,6 @@ static const char *const perf_types_simpleperf[] = {
 	[10] = "simpleperf DEBUG: messages of the recorder",
 };
 
-/* Returns name and meaning of a type that is skipped, or NULL. The string is
- * constant. */
-static const char *perf_type_skipped(uint32_t type)
-{
-	size_t own = type - PR_SIMPLEPERF;
-
-	if (perf_type_is_simpleperf(type))
-		return own < ARRAY_SIZE(perf_types_simpleperf)
-			       ? perf_types_simpleperf[own]
-			       : "simpleperf: of a later version";
-	return type < PR_TOOL_KNOWN ? perf_types_skipped[type] : NULL;
-}
-
 uint8_t perf_type_class(uint32_t type, uint16_t misc)
 {
 	uint8_t kind = perf_types[type].kind;
@@ -168,36 +155,6 @@ static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 	return true;
 }
 
-/* Writes the modifiers as perf 7.2 does: u, k, h if the others are excluded, p
- * for each step of precision, H and G if the other one is excluded. perf 6.1
- * does not write the last two. */
-static void event_kind_modifiers(uint64_t flags, char *out)
-{
-	uint64_t precise = flags >> PA_PRECISE_SHIFT & 3;
-	bool host = flags & PA_EXCLUDE_HOST;
-	bool guest = flags & PA_EXCLUDE_GUEST;
-	char *p = out;
-
-	*p++ = ':';
-	if (flags & (PA_EXCLUDE_USER | PA_EXCLUDE_KERNEL | PA_EXCLUDE_HV)) {
-		if (!(flags & PA_EXCLUDE_KERNEL))
-			*p++ = 'k';
-		if (!(flags & PA_EXCLUDE_USER))
-			*p++ = 'u';
-		if (!(flags & PA_EXCLUDE_HV))
-			*p++ = 'h';
-	}
-	while (precise--)
-		*p++ = 'p';
-	if (guest && !host)
-		*p++ = 'H';
-	if (host && !guest)
-		*p++ = 'G';
-	if (p == out + 1)
-		p = out;
-	*p = '\0';
-}
-
 const char *event_kind_name(struct perf *p, const struct perf_attr *a)
 {
 	char name[NAME_SIZE];
@@ -214,7 +171,33 @@ const char *event_kind_name(struct perf *p, const struct perf_attr *a)
 				 a->config);
 		return arena_strdup(&p->arena, name);
 	}
-	event_kind_modifiers(a->flags, modifiers);
+	/* The modifiers are those of perf 7.2: u, k, h if the others are
+	 * excluded, p for each step of precision, H and G if the other one is
+	 * excluded. perf 6.1 does not write the last two. */
+	uint64_t precise = a->flags >> PA_PRECISE_SHIFT & 3;
+	bool host = a->flags & PA_EXCLUDE_HOST;
+	bool guest = a->flags & PA_EXCLUDE_GUEST;
+	char *m = modifiers;
+
+	*m++ = ':';
+	if (a->flags & (PA_EXCLUDE_USER | PA_EXCLUDE_KERNEL | PA_EXCLUDE_HV)) {
+		if (!(a->flags & PA_EXCLUDE_KERNEL))
+			*m++ = 'k';
+		if (!(a->flags & PA_EXCLUDE_USER))
+			*m++ = 'u';
+		if (!(a->flags & PA_EXCLUDE_HV))
+			*m++ = 'h';
+	}
+	while (precise--)
+		*m++ = 'p';
+	if (guest && !host)
+		*m++ = 'H';
+	if (host && !guest)
+		*m++ = 'G';
+	if (m == modifiers + 1)
+		m = modifiers;
+	*m = '\0';
+
 	snprintf(both, sizeof(both), "%s%s", name, modifiers);
 	return arena_strdup(&p->arena, both);
 }
@@ -535,19 +518,18 @@ void perf_note_event(struct perf *p, uint32_t event, enum perf_noted what)
 	reader_note(&p->src, word[what][0], note);
 }
 
-/* Returns whether an unknown recorder may have written this type. A kernel
- * writes a new type only if a flag of an event asks for it. perf numbers its
- * own types without gaps, simpleperf from 32768 on. */
-static bool perf_type_is_likely(const struct perf *p, uint32_t type)
-{
-	if (type < PR_TOOL)
-		return type && (type < PR_KERNEL_KNOWN || p->newer);
-	return type < 2 * PR_TOOL || perf_type_is_simpleperf(type);
-}
-
 void perf_skip_type(struct perf *p, const struct perf_rec *r)
 {
-	if (!perf_type_is_likely(p, r->type)) {
+	bool simpleperf = perf_type_is_simpleperf(r->type);
+	size_t own = r->type - PR_SIMPLEPERF;
+	const char *meaning =
+		simpleperf ? "simpleperf: of a later version" : NULL;
+
+	/* A kernel writes a new type only if a flag of an event asks for it.
+	 * perf numbers its own types without gaps, simpleperf from 32768 on. */
+	if (r->type < PR_TOOL
+		    ? !r->type || (r->type >= PR_KERNEL_KNOWN && !p->newer)
+		    : r->type >= 2 * PR_TOOL && !simpleperf) {
 		perf_damage_text(p, r->b.path, "record", r->off, r->size,
 				 "record of type %" PRIu32
 				 ", which no recorder writes; "
@@ -555,8 +537,12 @@ void perf_skip_type(struct perf *p, const struct perf_rec *r)
 				 r->type);
 		return;
 	}
+	if (simpleperf && own < ARRAY_SIZE(perf_types_simpleperf))
+		meaning = perf_types_simpleperf[own];
+	else if (r->type < PR_TOOL_KNOWN)
+		meaning = perf_types_skipped[r->type];
 	ledger_skip(p->src.ledger, p->src.index, "record type", r->type, r->off,
-		    perf_type_skipped(r->type));
+		    meaning);
 }
 
 void perf_damage_id(struct perf *p, const struct perf_rec *r)
@@ -641,56 +627,6 @@ static int perf_check_kernel_address(struct perf *p, const struct perf_rec *r,
 	return perf_check_address(p, r, addr, err);
 }
 
-static int perf_check_sample(struct perf *p, const struct perf_rec *r,
-			     const struct record *rec, struct err *err)
-{
-	const struct rec_sample *s = &rec->sample;
-
-	/* The weight of a tracepoint is a field of its event: sched_stat_wait
-	 * has a negative time if the clock went back. */
-	if (s->weight >> 63 && p->attr[s->event].type != PERF_TYPE_TRACEPOINT)
-		return err_at(err, r->b.path, r->off,
-			      "period 0x%" PRIx64 ", needs less than 2^63",
-			      s->weight);
-	if (!p->halves.kernel_start || rec->flags & REC_F_GUEST ||
-	    !(rec->flags & (REC_F_KERNEL | REC_F_USER)))
-		return 0;
-	if (s->ip && perf_check_address(p, r, s->ip, err))
-		return -1;
-	if (s->ip && rec->flags & REC_F_KERNEL &&
-	    perf_check_kernel_address(p, r, rec, s->ip, err))
-		return -1;
-	for (uint32_t i = 0; i < s->kern.n; i++)
-		if (perf_check_kernel_address(p, r, rec, s->kern.ip[i], err))
-			return -1;
-	for (uint32_t i = 0; i < s->n_branch; i++)
-		if (perf_check_address(p, r, s->branch[i].from, err) ||
-		    perf_check_address(p, r, s->branch[i].to, err))
-			return -1;
-	return 0;
-}
-
-static int perf_check_map(const struct perf *p, const struct perf_rec *r,
-			  const struct record *rec, struct err *err)
-{
-	const struct rec_map *m = &rec->map;
-	uint64_t last;
-
-	/* perf writes a kernel whose addresses it may not see as a mapping from
-	 * 0 on */
-	if (rec->flags & (REC_F_KERNEL | REC_F_GUEST))
-		return 0;
-	if (__builtin_add_overflow(m->start, m->len ? m->len - 1 : 0, &last))
-		return err_at(err, r->b.path, r->off,
-			      "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64
-			      " goes beyond the last address",
-			      m->len, m->start);
-	if (!p->halves.kernel_start)
-		return 0;
-	return perf_check_address(p, r, m->start, err)
-		       ?: perf_check_address(p, r, last, err);
-}
-
 int perf_check_record(struct perf *p, const struct perf_rec *r,
 		      const struct record *rec, struct err *err)
 {
@@ -711,10 +647,56 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
 	if (rec->kind == REC_SAMPLE && n > 0 && rec->cpu >= n)
 		perf_note_event(p, rec->sample.event, NOTED_CPU);
 	switch (rec->kind) {
-	case REC_SAMPLE:
-		return perf_check_sample(p, r, rec, err);
-	case REC_MAP:
-		return perf_check_map(p, r, rec, err);
+	case REC_SAMPLE: {
+		const struct rec_sample *s = &rec->sample;
+
+		/* The weight of a tracepoint is a field of its event:
+		 * sched_stat_wait has a negative time if the clock went
+		 * back. */
+		if (s->weight >> 63 &&
+		    p->attr[s->event].type != PERF_TYPE_TRACEPOINT)
+			return err_at(err, r->b.path, r->off,
+				      "period 0x%" PRIx64
+				      ", needs less than 2^63",
+				      s->weight);
+		if (!p->halves.kernel_start || rec->flags & REC_F_GUEST ||
+		    !(rec->flags & (REC_F_KERNEL | REC_F_USER)))
+			return 0;
+		if (s->ip && perf_check_address(p, r, s->ip, err))
+			return -1;
+		if (s->ip && rec->flags & REC_F_KERNEL &&
+		    perf_check_kernel_address(p, r, rec, s->ip, err))
+			return -1;
+		for (uint32_t i = 0; i < s->kern.n; i++)
+			if (perf_check_kernel_address(p, r, rec, s->kern.ip[i],
+						      err))
+				return -1;
+		for (uint32_t i = 0; i < s->n_branch; i++)
+			if (perf_check_address(p, r, s->branch[i].from, err) ||
+			    perf_check_address(p, r, s->branch[i].to, err))
+				return -1;
+		return 0;
+	}
+	case REC_MAP: {
+		const struct rec_map *m = &rec->map;
+		uint64_t last;
+
+		/* perf writes a kernel whose addresses it may not see as a
+		 * mapping from 0 on */
+		if (rec->flags & (REC_F_KERNEL | REC_F_GUEST))
+			return 0;
+		if (__builtin_add_overflow(m->start, m->len ? m->len - 1 : 0,
+					   &last))
+			return err_at(err, r->b.path, r->off,
+				      "mapping of 0x%" PRIx64
+				      " bytes at 0x%" PRIx64
+				      " goes beyond the last address",
+				      m->len, m->start);
+		if (!p->halves.kernel_start)
+			return 0;
+		return perf_check_address(p, r, m->start, err)
+			       ?: perf_check_address(p, r, last, err);
+	}
 	case REC_FORK:
 	case REC_EXIT:
 		return perf_check_thread(r, rec->fork.ppid, err)

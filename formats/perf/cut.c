@@ -127,36 +127,6 @@ static void cut_damage(struct perf_cut *c, const struct err *err)
 		c->first_damage = *err;
 }
 
-/* Starts to unpack a compressed record. One that is damaged is stored as it
- * is. */
-static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
-{
-	struct bytes b = r->b;
-	struct bytes data;
-	struct err why;
-	uint64_t n = r->size - RECORD_HEADER;
-
-	/* data that is not packed is stored as it is, and its reader reports
-	 * what is wrong */
-	if (c->inside)
-		err_at(&why, c->path, r->off,
-		       "a compressed record is in another one");
-	if (c->inside || bytes_skip(&b, RECORD_HEADER, &why) ||
-	    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
-	    bytes_take(&b, n, &data, &why)) {
-		cut_damage(c, &why);
-		return;
-	}
-	struct zstd_stream *z = &c->unpack.stream;
-
-	if (!z->d)
-		z->d = mem_must(ZSTD_createDStream());
-	z->in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
-	c->unpack.more = true;
-	c->taken.is_packed = true;
-	c->packed_off = r->off;
-}
-
 /* Takes a record of threads or their code. time: 0 if unknown. */
 static void cut_take_state(struct perf_cut *c, const struct perf_rec *r,
 			   uint64_t time)
@@ -236,28 +206,6 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 	c->late_spare = (struct cut_bytes){ .data = NULL };
 }
 
-/* Keeps a session record and its payload for all pieces. */
-static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
-			     uint64_t whole)
-{
-	struct err why;
-
-	if (c->head.n + c->head_bad > HEAD_MAX - whole) {
-		c->kept.dropped++;
-		return;
-	}
-	if (r->type != PR_TRACING_DATA && cut_read_session(c->read, r, &why)) {
-		cut_damage(c, &why);
-		/* without its event, no sample could be read */
-		c->taken.events = r->type != PR_HEADER_ATTR;
-		if (c->taken.events) {
-			c->head_bad += (size_t)whole;
-			return;
-		}
-	}
-	cut_append(&c->head, r->b.pos, (size_t)whole);
-}
-
 /* Returns whether records of this type are about threads or their code. */
 static bool cut_tells_state(uint32_t type)
 {
@@ -325,13 +273,13 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		     uint64_t whole)
 {
+	struct err why;
+
 	if (c->inside &&
 	    (r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE)) {
 		/* Payloads follow records of the perf tool, which are never
 		 * compressed: here other records follow, and the reader takes
 		 * them so. A piece has this record without payload. */
-		struct err why;
-
 		err_at(&why, c->path, r->off,
 		       "a record of type %s is in a compressed one",
 		       perf_type_name(r->type));
@@ -355,9 +303,32 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		break;
 	}
 	case PR_COMPRESSED:
-	case PR_COMPRESSED2:
-		cut_take_packed(c, r);
+	case PR_COMPRESSED2: {
+		struct bytes b = r->b;
+		struct bytes data;
+		uint64_t n = r->size - RECORD_HEADER;
+
+		/* data that is not packed is stored as it is, and its reader
+		 * reports what is wrong */
+		if (c->inside)
+			err_at(&why, c->path, r->off,
+			       "a compressed record is in another one");
+		if (c->inside || bytes_skip(&b, RECORD_HEADER, &why) ||
+		    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
+		    bytes_take(&b, n, &data, &why)) {
+			cut_damage(c, &why);
+			return;
+		}
+		struct zstd_stream *z = &c->unpack.stream;
+
+		if (!z->d)
+			z->d = mem_must(ZSTD_createDStream());
+		z->in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
+		c->unpack.more = true;
+		c->taken.is_packed = true;
+		c->packed_off = r->off;
 		break;
+	}
 	case PR_HEADER_ATTR:
 	case PR_ID_INDEX:
 	case PR_EVENT_TYPE:
@@ -369,7 +340,22 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 	case PR_TIME_CONV:
 	case PR_FEATURE:
 	case PR_AUXTRACE_INFO:
-		cut_keep_session(c, r, whole);
+		/* the session is kept for all pieces */
+		if (c->head.n + c->head_bad > HEAD_MAX - whole) {
+			c->kept.dropped++;
+			return;
+		}
+		if (r->type != PR_TRACING_DATA &&
+		    cut_read_session(c->read, r, &why)) {
+			cut_damage(c, &why);
+			/* without its event, no sample could be read */
+			c->taken.events = r->type != PR_HEADER_ATTR;
+			if (c->taken.events) {
+				c->head_bad += (size_t)whole;
+				return;
+			}
+		}
+		cut_append(&c->head, r->b.pos, (size_t)whole);
 		break;
 	case PR_FINISHED_INIT:
 		break;
@@ -425,57 +411,9 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	return 1;
 }
 
-/* Sets *payload to the number of bytes that follow a record. Returns 0, or -1
- * and *err. */
-static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
-		       uint64_t *payload, struct err *err)
-{
-	uint64_t most = r->type == PR_AUXTRACE ? AUX_MAX : TRACING_MAX;
-	uint32_t n32;
-
-	*payload = 0;
-	if (c->inside)
-		return 0;
-	if (r->type == PR_TRACING_DATA &&
-	    !bytes_peek_u32(&r->b, RECORD_HEADER, &n32))
-		*payload = ((uint64_t)n32 + 7) & ~(uint64_t)7;
-	else if (r->type == PR_AUXTRACE)
-		bytes_peek_u64(&r->b, RECORD_HEADER, payload);
-	if (*payload > most)
-		return err_at(err, c->path, c->off,
-			      "%" PRIu64 " bytes follow the record, at most "
-			      "%" PRIu64 " are expected",
-			      *payload, most);
-	return 0;
-}
-
-/* Takes the samples after one that is stored as it is, if all of them are and
- * no piece may end between them. Most of a stream is such samples. */
-static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
-			     size_t len, uint64_t *used)
-{
-	struct perf_rec r;
-	uint64_t more = 0;
-
-	if (!c->taken.rounds || c->end || c->read->counts)
-		return;
-	while (!cut_read_header(c, data + *used, len - *used, c->off, &r,
-				NULL) &&
-	       r.type == PR_SAMPLE && r.size <= len - *used) {
-		r.b.end = r.b.pos + r.size;
-		cut_keep_kernel(c, &r);
-		*used += r.size;
-		c->off += r.size;
-		more++;
-	}
-	c->taken.events += more;
-	c->taken.stored = data;
-}
-
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err)
 {
-	uint64_t payload;
 	struct perf_rec r;
 
 	if (!c->taken.begun)
@@ -501,8 +439,21 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 	}
 	*used = r.size;
 	r.b.end = r.b.pos + r.size;
-	if (cut_payload(c, &r, &payload, err))
-		return -1;
+	uint64_t most = r.type == PR_AUXTRACE ? AUX_MAX : TRACING_MAX;
+	uint64_t payload = 0;
+	uint32_t n32;
+
+	/* the number of bytes that follow the record */
+	if (!c->inside && r.type == PR_TRACING_DATA &&
+	    !bytes_peek_u32(&r.b, RECORD_HEADER, &n32))
+		payload = ((uint64_t)n32 + 7) & ~(uint64_t)7;
+	else if (!c->inside && r.type == PR_AUXTRACE)
+		bytes_peek_u64(&r.b, RECORD_HEADER, &payload);
+	if (payload > most)
+		return err_at(err, c->path, c->off,
+			      "%" PRIu64 " bytes follow the record, at most "
+			      "%" PRIu64 " are expected",
+			      payload, most);
 	if (r.type == PR_AUXTRACE) {
 		c->payload = payload;
 		payload = 0;
@@ -512,8 +463,26 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		return 0;
 	cut_keep(c, &r, *used);
 	c->off += *used;
-	if (r.type == PR_SAMPLE && c->taken.stored == data)
-		cut_take_samples(c, data, len, used);
+	if (r.type == PR_SAMPLE && c->taken.stored == data && c->taken.rounds &&
+	    !c->end && !c->read->counts) {
+		/* Most of a stream is samples that are stored as they are: take
+		 * those after this one too, as no piece may end between
+		 * them. */
+		uint64_t more = 0;
+		const unsigned char *p = data;
+
+		while (!cut_read_header(c, p + *used, len - *used, c->off, &r,
+					NULL) &&
+		       r.type == PR_SAMPLE && r.size <= len - *used) {
+			r.b.end = r.b.pos + r.size;
+			cut_keep_kernel(c, &r);
+			*used += r.size;
+			c->off += r.size;
+			more++;
+		}
+		c->taken.events += more;
+		c->taken.stored = data;
+	}
 	return 1;
 }
 

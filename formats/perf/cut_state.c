@@ -156,8 +156,7 @@ struct cut_maps {
 struct cut_value {
 	uint64_t id, last, base;
 	uint32_t tid;
-	uint32_t piece; /* number of the piece before which the value was `base`
-			 */
+	uint32_t piece; /* the piece before which the value was `base` */
 };
 
 /* How many records a ring reported as lost: in the current piece, and in those
@@ -227,41 +226,6 @@ static uint64_t cut_counts_since(struct cut_counts *c,
 	return v->last > old->base ? v->last - old->base : 0;
 }
 
-static const void *cut_counts_sample(struct cut_counts *c,
-				     const struct perf_rec *r, uint32_t piece)
-{
-	const struct perf_attr *e = perf_attr_of_record(&c->read->p, r);
-
-	if (!e || !(e->sample_type & PS_READ) || !(e->read_format & READ_ID))
-		return r->b.pos;
-	size_t at = e->s_end;
-	size_t times =
-		8 * (size_t)__builtin_popcountll(e->read_format &
-						 (READ_ENABLED | READ_RUNNING));
-	struct cut_value v = { .piece = piece };
-	uint64_t n = 1;
-
-	if (at + 16 > r->size)
-		return r->b.pos;
-	memcpy(c->copy, r->b.pos, r->size);
-	if ((e->flags & PA_INHERIT) && e->s_tid)
-		memcpy(&v.tid, c->copy + e->s_tid + 4, sizeof(v.tid));
-	if (e->read_format & READ_GROUP) {
-		bytes_peek_u64(&r->b, at, &n);
-		at += 8 + times;
-		times = 0;
-	}
-	/* alone: value, times, id; in a group: value, id */
-	size_t each = 16 + times + (e->read_format & READ_LOST ? 8 : 0);
-
-	for (; n && each <= r->size && at <= r->size - each; n--, at += each) {
-		bytes_peek_u64(&r->b, at, &v.last);
-		bytes_peek_u64(&r->b, at + 8 + times, &v.id);
-		cut_counts_put(c, at, cut_counts_since(c, &v));
-	}
-	return c->copy;
-}
-
 /* Returns the ring of a CPU, after moving its count to `before` if a new piece
  * has begun. */
 static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
@@ -279,17 +243,6 @@ static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
 	return ring;
 }
 
-static void cut_counts_lost(struct cut_counts *c, const struct perf_rec *r,
-			    int32_t cpu, uint32_t piece)
-{
-	struct cut_ring *ring = cut_counts_ring(c, cpu, piece);
-	uint64_t *sum = piece < ring->piece ? &ring->before : &ring->now;
-	uint64_t n;
-
-	if (!bytes_peek_u64(&r->b, LOST_AT, &n))
-		*sum = saturating_add(*sum, n);
-}
-
 /* Subtracts from *n what earlier pieces have reported. */
 static void cut_counts_take_reported(struct cut_ring *ring, uint64_t *n)
 {
@@ -302,12 +255,52 @@ static void cut_counts_take_reported(struct cut_ring *ring, uint64_t *n)
 const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 			    const struct cut_stamp *stamp, uint32_t piece)
 {
+	uint64_t n;
+
 	switch (r->type) {
-	case PR_SAMPLE:
-		return cut_counts_sample(c, r, piece);
-	case PR_LOST:
-		cut_counts_lost(c, r, stamp->cpu, piece);
+	case PR_SAMPLE: {
+		const struct perf_attr *e = perf_attr_of_record(&c->read->p, r);
+
+		if (!e || !(e->sample_type & PS_READ) ||
+		    !(e->read_format & READ_ID))
+			return r->b.pos;
+		size_t at = e->s_end;
+		size_t times = 8 * (size_t)__builtin_popcountll(
+					   e->read_format &
+					   (READ_ENABLED | READ_RUNNING));
+		struct cut_value v = { .piece = piece };
+
+		n = 1;
+		if (at + 16 > r->size)
+			return r->b.pos;
+		memcpy(c->copy, r->b.pos, r->size);
+		if ((e->flags & PA_INHERIT) && e->s_tid)
+			memcpy(&v.tid, c->copy + e->s_tid + 4, sizeof(v.tid));
+		if (e->read_format & READ_GROUP) {
+			bytes_peek_u64(&r->b, at, &n);
+			at += 8 + times;
+			times = 0;
+		}
+		/* alone: value, times, id; in a group: value, id */
+		size_t each = 16 + times + (e->read_format & READ_LOST ? 8 : 0);
+
+		for (; n && each <= r->size && at <= r->size - each;
+		     n--, at += each) {
+			bytes_peek_u64(&r->b, at, &v.last);
+			bytes_peek_u64(&r->b, at + 8 + times, &v.id);
+			cut_counts_put(c, at, cut_counts_since(c, &v));
+		}
+		return c->copy;
+	}
+	case PR_LOST: {
+		struct cut_ring *ring = cut_counts_ring(c, stamp->cpu, piece);
+		uint64_t *sum =
+			piece < ring->piece ? &ring->before : &ring->now;
+
+		if (!bytes_peek_u64(&r->b, LOST_AT, &n))
+			*sum = saturating_add(*sum, n);
 		return r->b.pos;
+	}
 	case PR_LOST_SAMPLES:
 		/* with a time it is not a sum, and what a filter dropped is not
 		 * lost */
@@ -317,7 +310,6 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 			perf_id_find(&c->read->p, stamp->id);
 		/* -1: unknown, or any CPU */
 		int32_t cpu = known && known->cpu >= 0 ? known->cpu : -1;
-		uint64_t n;
 
 		if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))
 			return r->b.pos;
@@ -651,53 +643,6 @@ static void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
 	t->sweep_at = 2 * t->n;
 }
 
-/* A new thread has the name of its creator, and a new process copies of its
- * parent's mappings. */
-static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
-{
-	int32_t pid = rec->pid;
-
-	/* also for a FORK: an EXIT may be lost and the id reused */
-	cut_end(c, rec->tid);
-	/* perf makes such a FORK from /proc: the mappings follow, and none are
-	 * the parent's */
-	if (rec->kind == REC_EXIT || !cut_live(c, pid, rec->tid) ||
-	    rec->flags & REC_F_SYNTH)
-		return;
-	const struct cut_task *from = cut_find(c, rec->fork.ptid);
-	const struct cut_task *leader = cut_find(c, rec->fork.ppid);
-	struct cut_task *to = cut_find(c, rec->tid);
-
-	if (from && from->comm) {
-		unsigned char *copy = mem_dup(from->comm, from->comm_size);
-
-		cut_set_owner(c->swap, copy, pid, rec->tid);
-		cut_set_comm(c, to, copy, from->comm_size);
-	}
-	to = cut_find(c, pid);
-	if (pid == rec->fork.ppid || !leader || !to)
-		return;
-	to->complete = leader->complete;
-	/* share the table: to copy and free 30,000 mappings took 6 ms */
-	const struct cut_map_table *t = leader->maps.table;
-
-	if (!t || t == to->maps.table)
-		return;
-	if (!to->maps.table && t->users < UINT32_MAX &&
-	    t->kept <= CUT_KEPT_MAX - c->kept->bytes) {
-		to->maps.table = leader->maps.table;
-		to->maps.table->users++;
-		c->kept->bytes += t->kept;
-		return;
-	}
-	for (size_t i = 0; i < t->n; i++) {
-		struct cut_map m = t->map[i];
-
-		m.record = mem_dup(m.record, m.size);
-		cut_maps_add(&to->maps, &m, c->kept);
-	}
-}
-
 void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 		    const struct record *rec, uint64_t time)
 {
@@ -734,8 +679,53 @@ void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 		m.record = t->complete ? cut_read_copy(c->read, r)
 				       : mem_dup(r->b.pos, r->size);
 		cut_maps_add(&t->maps, &m, c->kept);
-	} else
-		cut_take_fork(c, rec);
+	} else {
+		/* a new thread has the name of its creator, and a new process
+		 * copies of its parent's mappings */
+		int32_t pid = rec->pid;
+
+		/* also for a FORK: an EXIT may be lost and the id reused */
+		cut_end(c, rec->tid);
+		/* perf makes such a FORK from /proc: the mappings follow, and
+		 * none are the parent's */
+		if (rec->kind == REC_EXIT || !cut_live(c, pid, rec->tid) ||
+		    rec->flags & REC_F_SYNTH)
+			return;
+		const struct cut_task *from = cut_find(c, rec->fork.ptid);
+		const struct cut_task *leader = cut_find(c, rec->fork.ppid);
+		struct cut_task *to = cut_find(c, rec->tid);
+
+		if (from && from->comm) {
+			unsigned char *copy =
+				mem_dup(from->comm, from->comm_size);
+
+			cut_set_owner(c->swap, copy, pid, rec->tid);
+			cut_set_comm(c, to, copy, from->comm_size);
+		}
+		to = cut_find(c, pid);
+		if (pid == rec->fork.ppid || !leader || !to)
+			return;
+		to->complete = leader->complete;
+		/* share the table: to copy and free 30,000 mappings
+		 * took 6 ms */
+		const struct cut_map_table *t = leader->maps.table;
+
+		if (!t || t == to->maps.table)
+			return;
+		if (!to->maps.table && t->users < UINT32_MAX &&
+		    t->kept <= CUT_KEPT_MAX - c->kept->bytes) {
+			to->maps.table = leader->maps.table;
+			to->maps.table->users++;
+			c->kept->bytes += t->kept;
+			return;
+		}
+		for (size_t i = 0; i < t->n; i++) {
+			struct cut_map m = t->map[i];
+
+			m.record = mem_dup(m.record, m.size);
+			cut_maps_add(&to->maps, &m, c->kept);
+		}
+	}
 }
 
 void cut_tasks_write(const struct cut_tasks *c, FILE *out)
@@ -772,24 +762,6 @@ void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 #define BPF_ID_AT 12
 
 SAME_BY(cut_object_same, struct cut_objects, item[id], struct cut_object, a, b);
-
-/* Removes the gaps that removed objects have left. */
-static void cut_objects_close_gaps(struct cut_objects *s)
-{
-	size_t n = 0;
-
-	table_release(&s->by_key);
-	for (size_t i = 0; i < s->n; i++) {
-		struct cut_object o = s->item[i];
-
-		if (!o.record)
-			continue;
-		table_add(&s->by_key, hash_pair(o.a, o.b), (uint32_t)n);
-		s->item[n++] = o;
-	}
-	s->n = n;
-	s->gone = 0;
-}
 
 static void cut_object_drop(struct cut_objects *s, uint32_t at,
 			    struct cut_kept *k)
@@ -828,8 +800,23 @@ void cut_objects_put(struct cut_objects *s, const struct cut_object *o,
 			k->dropped++;
 		}
 	}
-	if (s->gone > SWEEP_MIN && s->gone > s->n / 2)
-		cut_objects_close_gaps(s);
+	if (s->gone > SWEEP_MIN && s->gone > s->n / 2) {
+		/* close the gaps that removed objects have left */
+		size_t n = 0;
+
+		table_release(&s->by_key);
+		for (size_t i = 0; i < s->n; i++) {
+			struct cut_object kept = s->item[i];
+
+			if (!kept.record)
+				continue;
+			table_add(&s->by_key, hash_pair(kept.a, kept.b),
+				  (uint32_t)n);
+			s->item[n++] = kept;
+		}
+		s->n = n;
+		s->gone = 0;
+	}
 	if (!cut_kept_take(k, o->size)) {
 		free(o->record);
 		return;

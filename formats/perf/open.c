@@ -56,28 +56,6 @@ static int perf_header_open_section(struct perf *p, const struct section *s,
 	return 0;
 }
 
-static int perf_header_take_ids(struct perf *p, const struct section *s,
-				struct err *err)
-{
-	struct bytes b;
-	uint64_t id;
-
-	if (perf_header_open_section(p, s, "event ids", &b, err))
-		return -1;
-	claims_add(&p->claims, s->off, s->size);
-	if (s->size % 8)
-		return err_at(err, b.path, s->off,
-			      "event ids are %" PRIu64
-			      " bytes, need a multiple of 8",
-			      s->size);
-	while (bytes_left(&b) >= 8) {
-		if (bytes_u64(&b, &id, err))
-			return -1;
-		perf_id_add(p, id, (uint32_t)p->n_attr - 1);
-	}
-	return 0;
-}
-
 /* Cuts the attributes to their own size. perf inject of a later version writes
  * its attr_size around older attributes, and fills up with zeros. */
 static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
@@ -108,8 +86,9 @@ static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
 static int perf_header_take_attrs(struct perf *p, const struct section *s,
 				  uint64_t size, struct err *err)
 {
-	struct bytes b, entry, attr;
+	struct bytes b, entry, attr, list;
 	struct section ids;
+	uint64_t id;
 
 	if (perf_header_open_section(p, s, "event attributes", &b, err))
 		return -1;
@@ -126,45 +105,22 @@ static int perf_header_take_attrs(struct perf *p, const struct section *s,
 		perf_header_cut_attr(p, &attr);
 		if (perf_attr_add(p, &attr, err) ||
 		    perf_header_take_section(&entry, &ids, err) ||
-		    perf_header_take_ids(p, &ids, err))
+		    perf_header_open_section(p, &ids, "event ids", &list, err))
 			return -1;
+		claims_add(&p->claims, ids.off, ids.size);
+		if (ids.size % 8)
+			return err_at(err, list.path, ids.off,
+				      "event ids are %" PRIu64
+				      " bytes, need a multiple of 8",
+				      ids.size);
+		while (bytes_left(&list) >= 8) {
+			if (bytes_u64(&list, &id, err))
+				return -1;
+			perf_id_add(p, id, (uint32_t)p->n_attr - 1);
+		}
 	}
 	if (!p->n_attr)
 		return err_at(err, b.path, s->off, "no events in the header");
-	return 0;
-}
-
-/* Finds the section of records. A killed recorder leaves its size 0. */
-static int perf_header_find_records(struct perf *p, const struct section *data,
-				    struct err *err)
-{
-	struct perf_file *f = &p->file[0];
-	uint64_t len = f->in.len;
-
-	if (data->off > len)
-		return err_at(err, f->in.path, data->off,
-			      "the records start here, the file ends at "
-			      "0x%" PRIx64 ": it is cut off, copy it again",
-			      len);
-	f->start = data->off;
-	f->end = len;
-	if (data->size && data->size <= len - data->off) {
-		f->end = data->off + data->size;
-		claims_add(&p->claims, data->off, data->size);
-		return 0;
-	}
-	f->open_end = true;
-	p->src.info.truncated = true;
-	if (!data->size) {
-		perf_note(p, "unfinished",
-			  "the recorder did not finish this file: read as far "
-			  "as it goes");
-		return 0;
-	}
-	perf_damage_text(
-		p, f->in.path, "truncated", len, data->size - (len - data->off),
-		"file ends here, its records go on for %" PRIu64 " bytes",
-		data->size - (len - data->off));
 	return 0;
 }
 
@@ -234,7 +190,9 @@ static void perf_header_read_features(struct perf *p)
  * *err. */
 static int perf_read_header(struct perf *p, struct err *err)
 {
-	const struct input *in = &p->file[0].in;
+	struct perf_file *f = &p->file[0];
+	const struct input *in = &f->in;
+	uint64_t len = in->len;
 	struct section attrs, data, types;
 	uint64_t size, attr_size;
 	struct bytes b;
@@ -276,13 +234,39 @@ static int perf_read_header(struct perf *p, struct err *err)
 	}
 	claims_add(&p->claims, 0, size);
 	claims_add(&p->claims, types.off, types.size);
-	if (perf_header_take_attrs(p, &attrs, attr_size, err) ||
-	    perf_header_find_records(p, &data, err))
+	if (perf_header_take_attrs(p, &attrs, attr_size, err))
 		return -1;
+	if (data.off > len)
+		return err_at(err, f->in.path, data.off,
+			      "the records start here, the file ends at "
+			      "0x%" PRIx64 ": it is cut off, copy it again",
+			      len);
+	f->start = data.off;
+	f->end = len;
+	/* a killed recorder leaves the size of the records 0 */
+	f->open_end = !data.size || data.size > len - data.off;
+	if (f->open_end)
+		p->src.info.truncated = true;
+	if (!data.size) {
+		perf_note(p, "unfinished",
+			  "the recorder did not finish this file: read as far "
+			  "as it goes");
+	} else if (f->open_end) {
+		perf_damage_text(
+			p, f->in.path, "truncated", len,
+			data.size - (len - data.off),
+			"file ends here, its records go on for %" PRIu64
+			" bytes",
+			data.size - (len - data.off));
+	} else {
+		f->end = data.off + data.size;
+		claims_add(&p->claims, data.off, data.size);
+	}
+
 	perf_header_read_features(p);
 	/* Compare the tables with the file, which is complete if the recorder
 	 * finished it. */
-	if (!p->file[0].open_end) {
+	if (!f->open_end) {
 		bytes_init(&b, in->data, in->len, in->path, 0, p->swap);
 		claims_check(&p->claims, &p->src, &b, NULL, NULL);
 	}
@@ -304,35 +288,12 @@ static void perf_dump_addrs(struct text_out *l, const char *name,
 		text_out_add(l, ",..");
 }
 
-static void perf_dump_sample(const struct perf *p, struct text_out *l,
-			     const struct rec_sample *s)
-{
-	text_out_add(l, " %s ip=%" PRIx64 " weight=%" PRIu64,
-		     p->event[s->event].name, s->ip, s->weight);
-	perf_dump_addrs(l, "kern", &s->kern);
-	perf_dump_addrs(l, "user", &s->user);
-	if (s->defer == DEFER_COOKIE)
-		text_out_add(l, " cookie=%" PRIx64, s->cookie);
-	else if (s->defer == DEFER_MARK)
-		text_out_add(l, " deferred, no cookie");
-	if (s->n_branch)
-		text_out_add(l, " branches=%u", s->n_branch);
-	if (s->user_regs.n)
-		text_out_add(l, " regs=%u", s->user_regs.n);
-	if (s->stack)
-		text_out_add(l, " stack=%u", s->stack_len);
-	if (s->raw)
-		text_out_add(l, " raw=%u", s->raw_len);
-	for (uint32_t i = 0; i < s->n_extra; i++)
-		text_out_add(l, " %s=%" PRIx64, s->extra[i].name,
-			     s->extra[i].value);
-}
-
 static void perf_dump_record(struct perf *p, struct perf_file *f,
 			     const struct perf_rec *r, struct text_out *l)
 {
 	struct ref ref;
 	struct record rec;
+	const struct rec_sample *s = &rec.sample;
 	struct err why;
 
 	if (!p->n_attr || !perf_ref_make(p, f, r, &ref))
@@ -348,7 +309,25 @@ static void perf_dump_record(struct perf *p, struct perf_file *f,
 		text_out_add(l, " t=%" PRIu64, rec.time);
 	switch (rec.kind) {
 	case REC_SAMPLE:
-		perf_dump_sample(p, l, &rec.sample);
+		text_out_add(l, " %s ip=%" PRIx64 " weight=%" PRIu64,
+			     p->event[s->event].name, s->ip, s->weight);
+		perf_dump_addrs(l, "kern", &s->kern);
+		perf_dump_addrs(l, "user", &s->user);
+		if (s->defer == DEFER_COOKIE)
+			text_out_add(l, " cookie=%" PRIx64, s->cookie);
+		else if (s->defer == DEFER_MARK)
+			text_out_add(l, " deferred, no cookie");
+		if (s->n_branch)
+			text_out_add(l, " branches=%u", s->n_branch);
+		if (s->user_regs.n)
+			text_out_add(l, " regs=%u", s->user_regs.n);
+		if (s->stack)
+			text_out_add(l, " stack=%u", s->stack_len);
+		if (s->raw)
+			text_out_add(l, " raw=%u", s->raw_len);
+		for (uint32_t i = 0; i < s->n_extra; i++)
+			text_out_add(l, " %s=%" PRIx64, s->extra[i].name,
+				     s->extra[i].value);
 		break;
 	case REC_CHAIN:
 		text_out_add(l, " cookie=%" PRIx64, rec.chain.cookie);
@@ -393,49 +372,45 @@ static void perf_dump_record(struct perf *p, struct perf_file *f,
 	}
 }
 
-static int perf_dump_file(struct perf *p, struct perf_file *f,
-			  source_text_fn *fn, void *arg, struct err *err)
-{
-	struct perf_rec r;
-	char text[LINE];
-	struct text_out l = { .buf = text, .size = LINE };
-	int got;
-
-	if (!p->stream)
-		perf_walk_start(p, f);
-	while ((got = perf_walk_next(p, f, &r, err)) > 0) {
-		l.len = 0;
-		if (f->index)
-			text_out_add(&l, "%u:", f->index);
-		text_out_add(&l, "0x%" PRIx64 " %s", r.off,
-			     perf_type_name(r.type));
-		if (!strcmp(perf_type_name(r.type), "UNKNOWN"))
-			text_out_add(&l, "(%" PRIu32 ")", r.type);
-		text_out_add(&l, " size=%u misc=0x%x", r.size, r.misc);
-		/* print it now, as the next record may free the chunk of a
-		 * pipe */
-		if (r.type < PR_TOOL)
-			perf_dump_record(p, f, &r, &l);
-		else if (p->stream && perf_tool_take(p, f, &r, err))
-			return -1;
-		/* a name from a capture may have line feeds */
-		for (size_t i = 0; i < l.len; i++)
-			if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-				text[i] = '?';
-		if (fn(arg, text, err))
-			return -1;
-	}
-	return got;
-}
-
 static int perf_dump(struct source *src, source_text_fn *fn, void *arg,
 		     struct err *err)
 {
 	struct perf *p = perf_of(src);
+	struct perf_rec r;
+	char text[LINE];
+	struct text_out l = { .buf = text, .size = LINE };
 
-	for (size_t i = 0; i < p->n_file; i++)
-		if (perf_dump_file(p, &p->file[i], fn, arg, err) < 0)
+	for (size_t i = 0; i < p->n_file; i++) {
+		struct perf_file *f = &p->file[i];
+		int got;
+
+		if (!p->stream)
+			perf_walk_start(p, f);
+		while ((got = perf_walk_next(p, f, &r, err)) > 0) {
+			l.len = 0;
+			if (f->index)
+				text_out_add(&l, "%u:", f->index);
+			text_out_add(&l, "0x%" PRIx64 " %s", r.off,
+				     perf_type_name(r.type));
+			if (!strcmp(perf_type_name(r.type), "UNKNOWN"))
+				text_out_add(&l, "(%" PRIu32 ")", r.type);
+			text_out_add(&l, " size=%u misc=0x%x", r.size, r.misc);
+			/* print it now, as the next record may free the chunk
+			 * of a pipe */
+			if (r.type < PR_TOOL)
+				perf_dump_record(p, f, &r, &l);
+			else if (p->stream && perf_tool_take(p, f, &r, err))
+				return -1;
+			/* a name from a capture may have line feeds */
+			for (char *c = text; c < text + l.len; c++)
+				if ((unsigned char)*c < ' ' || *c == 0x7f)
+					*c = '?';
+			if (fn(arg, text, err))
+				return -1;
+		}
+		if (got < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -494,23 +469,20 @@ static bool perf_has_magic(const void *head, size_t n)
 		!memcmp(head, MAGIC_OLD, 8));
 }
 
-static bool perf_is_data_dir(const char *dir)
-{
-	char path[4096];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/data", dir);
-	return !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
 static int perf_probe(const char *path, const void *head, size_t n)
 {
 	if (perf_has_magic(head, n))
 		return 100;
 	/* A pipe has no head to look at; this is the only reader of pipes. */
-	if (!n)
-		return !strcmp(path, "-") || perf_is_data_dir(path) ? 50 : 0;
-	return 0;
+	if (n)
+		return 0;
+	char data[4096];
+	struct stat st;
+
+	snprintf(data, sizeof(data), "%s/data", path);
+	return !strcmp(path, "-") || (!stat(data, &st) && S_ISREG(st.st_mode))
+		       ? 50
+		       : 0;
 }
 
 /* Checks the magic. The size of the header distinguishes a pipe from a file.
@@ -546,79 +518,58 @@ static int perf_read_start(struct perf *p, struct err *err)
 	return 0;
 }
 
-/* Returns N for "data.N", otherwise -1. */
-static long perf_dir_parse_number(const char *name)
-{
-	char *end;
-
-	if (strncmp(name, "data.", 5) || !isdigit((unsigned char)name[5]))
-		return -1;
-	errno = 0;
-	long n = strtol(name + 5, &end, 10);
-
-	return *end || errno ? -1 : n;
-}
-
 COMPARE_FUNCTION(perf_dir_compare_numbers, long, compare_numbers(*x, *y));
-
-/* Returns the numbers of all data.N in a folder, ascending, for the caller to
- * free. Returns NULL and *err if the folder cannot be listed. */
-static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
-{
-	DIR *d = opendir(dir);
-	struct dirent *ent;
-	long *v = NULL;
-	size_t cap = 0;
-
-	*n = 0;
-	if (!d) {
-		err_set(err, ERR_IO, "%s: cannot list it (%m)", dir);
-		return NULL;
-	}
-	v = mem_grow_to(NULL, &cap, 1, sizeof(*v));
-	while ((ent = readdir(d))) {
-		long number = perf_dir_parse_number(ent->d_name);
-
-		if (number >= 0)
-			*mem_add(v, *n, cap) = number;
-	}
-	closedir(d);
-	sort_items(v, *n, perf_dir_compare_numbers);
-	return v;
-}
 
 /* Opens each non-empty DIR/data.N as a file after file[0]; there may be none.
  * Returns 0, or -1 and *err. */
 static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
-	size_t n;
-	long *v OWNED = perf_dir_list_numbers(dir, &n, err);
-	int rc = v ? 0 : -1;
+
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+	long *v OWNED = NULL;
+	size_t n = 0, cap = 0;
+
+	if (!d)
+		return err_set(err, ERR_IO, "%s: cannot list it (%m)", dir);
+	while ((ent = readdir(d))) {
+		const char *name = ent->d_name;
+		char *end;
+
+		if (strncmp(name, "data.", 5) ||
+		    !isdigit((unsigned char)name[5]))
+			continue;
+		errno = 0;
+		long number = strtol(name + 5, &end, 10);
+
+		if (!*end && !errno)
+			*mem_add(v, n, cap) = number;
+	}
+	closedir(d);
+	if (n)
+		sort_items(v, n, perf_dir_compare_numbers);
 
 	if (n >= FILES_MAX)
-		rc = err_set(err, ERR_LIMIT, "%s: more than %d files", dir,
-			     FILES_MAX);
-	if (!rc) {
-		size_t cap = 1;
+		return err_set(err, ERR_LIMIT, "%s: more than %d files", dir,
+			       FILES_MAX);
+	size_t cap_file = 1;
 
-		mem_grow(p->file, cap, n + 1);
-		memset(p->file + 1, 0, n * sizeof(*p->file));
-	}
-	for (size_t i = 0; !rc && i < n; i++) {
+	mem_grow(p->file, cap_file, n + 1);
+	memset(p->file + 1, 0, n * sizeof(*p->file));
+	for (size_t i = 0; i < n; i++) {
 		struct perf_file *f = &p->file[p->n_file];
 		char *path OWNED = mem_printf("%s/data.%ld", dir, v[i]);
 		struct stat st;
 
 		/* perf leaves an empty file for a CPU without records */
-		if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
-			rc = input_open(&f->in, path, p->opts.temp_dir, err);
-			if (!rc) {
-				f->index = (uint16_t)p->n_file++;
-				f->end = f->in.len;
-			}
-		}
+		if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+			continue;
+		if (input_open(&f->in, path, p->opts.temp_dir, err))
+			return -1;
+		f->index = (uint16_t)p->n_file++;
+		f->end = f->in.len;
 	}
-	return rc;
+	return 0;
 }
 
 static int perf_open_files(struct perf *p, const char *path, struct err *err)

@@ -186,40 +186,6 @@ static int perf_sample_read_values(struct perf *p, uint64_t format,
 		       : 0;
 }
 
-static int perf_sample_take_values(struct perf *p, const struct perf_attr *a,
-				   struct bytes *b, struct rec_sample *s,
-				   struct err *err)
-{
-	if (perf_sample_read_values(p, a->read_format, b, err))
-		return -1;
-	s->member = p->member;
-	s->n_member = (uint32_t)p->n_member;
-	/* Since Linux 6.13 groups can be inherited; the values are of one task
-	 * then, with the same ids for all tasks. perf before 6.13 sets the flag
-	 * for counters of CPUs too, which nothing inherits. */
-	s->of_task =
-		a->flags & PA_INHERIT && a->sample_type & PS_TID &&
-		!(p->n_member && perf_id_find(p, p->member[0].id)->tid == -1);
-	return 0;
-}
-
-static uint32_t perf_sample_mode_flags(uint16_t misc)
-{
-	switch (misc & PM_CPUMODE) {
-	case PM_KERNEL:
-	case PM_HYPERVISOR:
-		return REC_F_KERNEL;
-	case PM_USER:
-		return REC_F_USER;
-	case PM_GUEST_KERNEL:
-		return REC_F_KERNEL | REC_F_GUEST;
-	case PM_GUEST_USER:
-		return REC_F_USER | REC_F_GUEST;
-	default:
-		return 0;
-	}
-}
-
 static int32_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
 {
 	uint32_t v = 0;
@@ -354,19 +320,6 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-static int perf_sample_raw(struct bytes *b, struct rec_sample *s,
-			   struct err *err)
-{
-	struct bytes data;
-	uint32_t n;
-
-	if (bytes_u32(b, &n, err) || bytes_take(b, n, &data, err))
-		return -1;
-	s->raw = data.pos;
-	s->raw_len = n;
-	return 0;
-}
-
 /* Returns the bit-fields of a branch, which on a big-endian machine start at
  * the most significant bit, in little-endian order. Widths: mispred, predicted,
  * in_tx, tx_abort 1 each, cycles 16, type 4, spec 2, new_type 4, priv 3. */
@@ -447,85 +400,6 @@ static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 	return 0;
 }
 
-/* Takes a stack dump: its size, the bytes, and how many of them are valid.
- * After size 0 neither follows. */
-static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
-				  struct err *err)
-{
-	struct bytes data;
-	uint64_t size, dyn;
-
-	if (bytes_u64(b, &size, err))
-		return -1;
-	if (!size)
-		return 0;
-	if (bytes_take(b, size, &data, err) || bytes_u64(b, &dyn, err))
-		return -1;
-	s->stack = data.pos;
-	s->stack_len = (uint32_t)(dyn < size ? dyn : size);
-	s->unread = dyn < size;
-	return 0;
-}
-
-static int perf_sample_weights(struct perf *p, const struct perf_attr *a,
-			       struct bytes *b, struct err *err)
-{
-	uint32_t w1;
-	uint16_t w2, w3;
-
-	if (a->sample_type & PS_WEIGHT)
-		return perf_sample_take_extra(p, b, "weight", err);
-	/* {u32, u16, u16}, which the kernel declares in reverse order on
-	 * big-endian machines */
-	if (p->src.info.big_endian) {
-		if (bytes_u16(b, &w3, err) || bytes_u16(b, &w2, err) ||
-		    bytes_u32(b, &w1, err))
-			return -1;
-	} else if (bytes_u32(b, &w1, err) || bytes_u16(b, &w2, err) ||
-		   bytes_u16(b, &w3, err)) {
-		return -1;
-	}
-	perf_extra_add(p, "weight", w1);
-	perf_extra_add(p, "weight2", w2);
-	perf_extra_add(p, "weight3", w3);
-	return 0;
-}
-
-static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
-				 struct bytes *b, struct err *err)
-{
-	struct regs regs = { 0 };
-	int rc = perf_sample_registers(b, a->regs_intr, &p->intr, &p->cap_intr,
-				       &regs, err);
-
-	if (rc || !regs.abi)
-		return rc;
-	perf_sample_extra_words(p, "intr_regs", p->intr, regs.n);
-	perf_extra_add(p, "intr_regs_mask", regs.mask);
-	perf_extra_add(p, "intr_regs_abi", regs.abi);
-	return 0;
-}
-
-/* Replaces the user half of a chain by the calls that the processor recorded
- * (--call-graph lbr): the innermost address, then the source of each entry. A
- * half without a USER mark is kept. The innermost address is the sampled one
- * or, if the kernel was hit, the target of the newest entry. perf 6.1 always
- * takes that target, which is the start of a function; perf 7.2 always takes
- * the sampled address, even one of the kernel. */
-static void perf_sample_use_lbr(struct perf *p, struct record *rec)
-{
-	struct rec_sample *s = &rec->sample;
-
-	if (s->defer != DEFER_DIRECT || !s->n_branch)
-		return;
-	mem_grow(p->part, p->cap_part, s->n_branch + 1u);
-	p->part[0] = rec->flags & REC_F_USER && s->ip ? s->ip : s->branch[0].to;
-	for (uint32_t i = 0; i < s->n_branch; i++)
-		p->part[i + 1] = s->branch[i].from;
-	s->user = (struct addrs){ .ip = p->part, .n = s->n_branch + 1 };
-	rec->flags |= REC_F_LBR;
-}
-
 /* Makes the half that was hit from the sampled address, if the chain lacks it:
  * it was not requested (--kernel-callchains, --user-callchains), or the kernel
  * could not take it (a guest). A deferred user half comes later, and that of a
@@ -576,20 +450,61 @@ static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 					   &p->cap_regs, &s->user_regs, err);
 	if (rc)
 		return rc;
-	if ((t & PS_STACK_USER) && perf_sample_stack_dump(b, s, err))
+	if (t & PS_STACK_USER) {
+		/* its size, the bytes, and how many of them are valid; after
+		 * size 0 neither follows */
+		struct bytes data;
+		uint64_t size, dyn;
+
+		if (bytes_u64(b, &size, err) ||
+		    (size && (bytes_take(b, size, &data, err) ||
+			      bytes_u64(b, &dyn, err))))
+			return -1;
+		if (size) {
+			s->stack = data.pos;
+			s->stack_len = (uint32_t)(dyn < size ? dyn : size);
+			s->unread = dyn < size;
+		}
+	}
+	if ((t & PS_WEIGHT) && perf_sample_take_extra(p, b, "weight", err))
 		return -1;
-	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) &&
-	    perf_sample_weights(p, a, b, err))
-		return -1;
+	if (!(t & PS_WEIGHT) && (t & PS_WEIGHT_STRUCT)) {
+		uint32_t w1;
+		uint16_t w2, w3;
+
+		/* {u32, u16, u16}, which the kernel declares in reverse order
+		 * on big-endian machines */
+		if (p->src.info.big_endian) {
+			if (bytes_u16(b, &w3, err) || bytes_u16(b, &w2, err) ||
+			    bytes_u32(b, &w1, err))
+				return -1;
+		} else if (bytes_u32(b, &w1, err) || bytes_u16(b, &w2, err) ||
+			   bytes_u16(b, &w3, err)) {
+			return -1;
+		}
+		perf_extra_add(p, "weight", w1);
+		perf_extra_add(p, "weight2", w2);
+		perf_extra_add(p, "weight3", w3);
+	}
 	if ((t & PS_DATA_SRC) && perf_sample_take_extra(p, b, "data_src", err))
 		return -1;
 	if ((t & PS_TRANSACTION) &&
 	    perf_sample_take_extra(p, b, "transaction", err))
 		return -1;
-	if (t & PS_REGS_INTR)
-		rc = perf_sample_intr_regs(p, a, b, err);
-	if (rc)
-		return rc;
+	if (t & PS_REGS_INTR) {
+		struct regs regs = { 0 };
+
+		rc = perf_sample_registers(b, a->regs_intr, &p->intr,
+					   &p->cap_intr, &regs, err);
+		if (rc)
+			return rc;
+		if (regs.abi) {
+			perf_sample_extra_words(p, "intr_regs", p->intr,
+						regs.n);
+			perf_extra_add(p, "intr_regs_mask", regs.mask);
+			perf_extra_add(p, "intr_regs_abi", regs.abi);
+		}
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if ((t & numbers[i].bit) &&
 		    perf_sample_take_extra(p, b, numbers[i].name, err))
@@ -601,18 +516,6 @@ static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 	}
 	/* fields of a later version may follow the last known one */
 	return t >= PS_UNKNOWN ? 0 : rest_end(b, err);
-}
-
-/* Sets an extra, which the sample may have already. */
-static void perf_sample_replace_extra(struct perf *p, const char *name,
-				      uint64_t value)
-{
-	for (size_t i = 0; i < p->n_extra; i++)
-		if (!strcmp(p->extra[i].name, name)) {
-			p->extra[i].value = value;
-			return;
-		}
-	perf_extra_add(p, name, value);
 }
 
 /* Takes what perf record --off-cpu puts in RAW since Linux 6.16 (off_cpu_dump()
@@ -642,8 +545,15 @@ static int perf_sample_off_cpu(struct perf *p, const struct perf_rec *r,
 	    perf_sample_callchain(p, &raw, rec, err) ||
 	    bytes_u64(&raw, &cgroup, err) || rest_padding(&raw, 7, err))
 		return -1;
-	if (cgroup)
-		perf_sample_replace_extra(p, "cgroup", cgroup);
+	if (!cgroup)
+		return 0;
+	/* the sample may have the other thread's cgroup already */
+	for (size_t i = 0; i < p->n_extra; i++)
+		if (!strcmp(p->extra[i].name, "cgroup")) {
+			p->extra[i].value = cgroup;
+			return 0;
+		}
+	perf_extra_add(p, "cgroup", cgroup);
 	return 0;
 }
 
@@ -661,7 +571,25 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	bytes_init(&b, r->b.pos, bytes_left(&r->b), r->b.path, r->off,
 		   r->b.swap);
 	rec->kind = REC_SAMPLE;
-	rec->flags |= perf_sample_mode_flags(r->misc);
+
+	switch (r->misc & PM_CPUMODE) {
+	case PM_KERNEL:
+	case PM_HYPERVISOR:
+		rec->flags |= REC_F_KERNEL;
+		break;
+	case PM_USER:
+		rec->flags |= REC_F_USER;
+		break;
+	case PM_GUEST_KERNEL:
+		rec->flags |= REC_F_KERNEL | REC_F_GUEST;
+		break;
+	case PM_GUEST_USER:
+		rec->flags |= REC_F_USER | REC_F_GUEST;
+		break;
+	default:
+		break;
+	}
+
 	s->event = (uint32_t)(a - p->attr);
 	p->n_extra = 0;
 	/* skip the fields before READ, whose offsets are in *a */
@@ -694,8 +622,19 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 			(rec->flags & ~(uint32_t)REC_F_KERNEL) | REC_F_USER;
 		perf_note_event(p, s->event, NOTED_MODE);
 	}
-	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
-		return -1;
+	if (t & PS_READ) {
+		if (perf_sample_read_values(p, a->read_format, &b, err))
+			return -1;
+		s->member = p->member;
+		s->n_member = (uint32_t)p->n_member;
+		/* Since Linux 6.13 groups can be inherited; the values are of
+		 * one task then, with the same ids for all tasks. perf
+		 * before 6.13 sets the flag for counters of CPUs too, which
+		 * nothing inherits. */
+		s->of_task = a->flags & PA_INHERIT && a->sample_type & PS_TID &&
+			     !(p->n_member &&
+			       perf_id_find(p, p->member[0].id)->tid == -1);
+	}
 	if (!(t & PS_CALLCHAIN)) {
 		/* An event without callchains gets a chain of the sampled
 		 * address, which may be 0. */
@@ -711,17 +650,38 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		}
 	} else if (perf_sample_callchain(p, &b, rec, err))
 		return -1;
-	if ((t & PS_RAW) && perf_sample_raw(&b, s, err))
-		return -1;
+	if (t & PS_RAW) {
+		struct bytes data;
+		uint32_t n;
+
+		if (bytes_u32(&b, &n, err) || bytes_take(&b, n, &data, err))
+			return -1;
+		s->raw = data.pos;
+		s->raw_len = n;
+	}
 	if (a->sched)
 		perf_trace_sample(p, s);
 	if ((t & PS_BRANCH) && perf_sample_branches(p, a, &b, s, err))
 		return -1;
-	if (a->lbr)
-		perf_sample_use_lbr(p, rec);
-	else if (p->converted && !(t & PS_STACK_USER) &&
-		 s->defer == DEFER_DIRECT && s->user.n &&
-		 !(rec->flags & REC_F_GUEST))
+	if (a->lbr && s->defer == DEFER_DIRECT && s->n_branch) {
+		/* --call-graph lbr: the calls that the processor recorded
+		 * replace a user half with a USER mark: the innermost address,
+		 * then the source of each entry. The innermost address is the
+		 * sampled one or, if the kernel was hit, the target of the
+		 * newest entry. perf 6.1 always takes that target, which is the
+		 * start of a function; perf 7.2 always takes the sampled
+		 * address, even one of the kernel. */
+		mem_grow(p->part, p->cap_part, s->n_branch + 1u);
+		p->part[0] = rec->flags & REC_F_USER && s->ip ? s->ip
+							      : s->branch[0].to;
+		for (uint32_t i = 0; i < s->n_branch; i++)
+			p->part[i + 1] = s->branch[i].from;
+		s->user = (struct addrs){ .ip = p->part, .n = s->n_branch + 1 };
+		rec->flags |= REC_F_LBR;
+
+	} else if (!a->lbr && p->converted && !(t & PS_STACK_USER) &&
+		   s->defer == DEFER_DIRECT && s->user.n &&
+		   !(rec->flags & REC_F_GUEST))
 		rec->flags |= REC_F_CONVERTED;
 	int rc = perf_sample_last_part(p, a, &b, s, err);
 
@@ -793,59 +753,54 @@ static bool perf_record_is_device(const struct perf *p, const struct bytes *b)
 	       (maj < 16 && min < 4096) || perf_check_build_id(&id, maj, NULL);
 }
 
-/* Takes 24 bytes: a device and an inode, or a build-id. Returns 0, or -1 and
- * *err. */
-static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
-					 uint16_t misc, struct record *rec,
-					 struct err *err)
-{
-	struct rec_map *m = &rec->map;
-	struct bytes id;
-	uint8_t n;
-
-	/* the bytes are those of an earlier mapping */
-	if (misc & PM_BIT12)
-		return bytes_skip(b, 24, err);
-	if (!(misc & PM_BIT14) || perf_record_is_device(p, b))
-		return bytes_u32(b, &m->maj, err)
-			       ?: bytes_u32(b, &m->min, err)
-			       ?: bytes_u64(b, &m->ino, err)
-			       ?: bytes_u64(b, &m->ino_gen, err);
-	if (bytes_u8(b, &n, err) || bytes_skip(b, 3, err) ||
-	    bytes_take(b, 20, &id, err) || perf_check_build_id(&id, n, err))
-		return -1;
-	rec->flags |= REC_F_BUILD_ID;
-	m->id_len = n;
-	m->id = m->id_len ? id.pos : NULL;
-	return 0;
-}
-
 static int perf_record_map(const struct perf *p, struct bytes *b,
 			   const struct perf_rec *r, struct record *rec,
 			   struct err *err)
 {
 	struct rec_map *m = &rec->map;
-
-	rec->kind = REC_MAP;
 	uint16_t misc = r->misc;
 	uint32_t mode = misc & PM_CPUMODE;
-	uint32_t flags = misc & PM_BIT13 ? REC_F_DATA : 0;
+
+	rec->kind = REC_MAP;
+
+	if (misc & PM_BIT13)
+		rec->flags |= REC_F_DATA;
 
 	if (mode == PM_KERNEL || mode == PM_GUEST_KERNEL)
-		flags |= REC_F_KERNEL;
+		rec->flags |= REC_F_KERNEL;
 	if (mode == PM_GUEST_KERNEL || mode == PM_GUEST_USER)
-		flags |= REC_F_GUEST;
-	rec->flags |= flags;
+		rec->flags |= REC_F_GUEST;
 	if (perf_record_take_pids(b, rec, err) ||
 	    bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
 	    bytes_u64(b, &m->pgoff, err))
 		return -1;
 	if (r->type == PR_MMAP2) {
-		if (perf_record_take_map_identity(p, b, r->misc, rec, err))
-			return -1;
+		/* 24 bytes: a device and an inode, or a build-id; with bit 12,
+		 * those of an earlier mapping */
+		if (misc & PM_BIT12) {
+			rec->flags |= REC_F_MAPS_END;
+			if (bytes_skip(b, 24, err))
+				return -1;
+		} else if (!(misc & PM_BIT14) || perf_record_is_device(p, b)) {
+			if (bytes_u32(b, &m->maj, err) ||
+			    bytes_u32(b, &m->min, err) ||
+			    bytes_u64(b, &m->ino, err) ||
+			    bytes_u64(b, &m->ino_gen, err))
+				return -1;
+		} else {
+			struct bytes id;
+
+			if (bytes_u8(b, &m->id_len, err) ||
+			    bytes_skip(b, 3, err) ||
+			    bytes_take(b, 20, &id, err) ||
+			    perf_check_build_id(&id, m->id_len, err))
+				return -1;
+			rec->flags |= REC_F_BUILD_ID;
+			m->id = m->id_len ? id.pos : NULL;
+		}
 		/* Linux 3.12 to 3.15, and RHEL 7 with 3.10, have no prot and
 		 * flags; the name is in their place. */
-		/* Check whether a name begins at pos. prot has a small number
+		/* prot has a small number
 		 * in its lowest byte and 0 in the next or, from perf inject
 		 * --jit, a file's mode, whose second byte is 0x81. */
 		unsigned char c[2];
@@ -855,45 +810,8 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 		    (bytes_u32(b, &m->prot, err) ||
 		     bytes_u32(b, &m->flags, err)))
 			return -1;
-		if (r->misc & PM_BIT12)
-			rec->flags |= REC_F_MAPS_END;
 	}
 	return perf_record_take_name(b, &m->path, err);
-}
-
-/* Decodes LOST_SAMPLES. With a time, the record counts samples that the
- * processor lost. Without, at the end of the file, it is a total that perf read
- * from the kernel, for one event on one CPU (by ID_INDEX). */
-static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
-				    const struct perf_rec *r, struct bytes *b,
-				    bool untimed, struct record *rec,
-				    struct err *err)
-{
-	uint64_t id = 0;
-
-	rec->kind = untimed ? REC_LOST_TOTAL : REC_LOST;
-	rec->lost.event = perf_record_event_index(p, a);
-	if (bytes_u64(b, &rec->lost.n, err))
-		return -1;
-	if (!untimed) {
-		rec->flags |= REC_F_HARDWARE;
-		return 0;
-	}
-	rec->time = 0;
-	rec->cpu = rec->pid = rec->tid = -1;
-	if (r->misc & PM_BIT15)
-		rec->flags |= REC_F_FILTERED;
-	if (a->t_id)
-		bytes_peek_u64(&r->b, r->size - a->t_id, &id);
-	struct perf_id *known = perf_id_find(p, id);
-
-	if (known) {
-		rec->lost.event = (int32_t)known->attr;
-		rec->cpu = known->cpu >= 0 ? known->cpu : -1;
-	} else if (p->n_attr > 1) {
-		rec->lost.event = -1;
-	}
-	return 0;
 }
 
 /* Takes a mark that consists of u64s; `names` has their names in order. */
@@ -911,77 +829,31 @@ static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
 	return perf_record_set_mark(p, rec, mark);
 }
 
-/* Decodes THROTTLE. The id names the event as it was opened. stream_id names
- * the copy that a child inherited, which is in no table of ids. */
-static int perf_record_throttle(struct perf *p, struct bytes *b,
-				struct record *rec, const char *mark,
-				struct err *err)
-{
-	static const char *const names[] = { "at", "id", "stream_id", NULL };
-
-	if (perf_record_numbers_mark(p, b, rec, mark, names, err))
-		return -1;
-	const struct perf_id *id = perf_id_find(p, p->extra[1].value);
-
-	if (id && id->attr < p->n_attr)
-		rec->mark.event = id->attr + 1;
-	return 0;
-}
-
-static int perf_record_namespaces(struct perf *p, struct bytes *b,
-				  struct record *rec, struct err *err)
-{
-	static const char *const names[7][2] = {
-		{ "net.dev", "net.ino" },	{ "uts.dev", "uts.ino" },
-		{ "ipc.dev", "ipc.ino" },	{ "pid.dev", "pid.ino" },
-		{ "user.dev", "user.ino" },	{ "mnt.dev", "mnt.ino" },
-		{ "cgroup.dev", "cgroup.ino" },
-	};
-	uint64_t n, v;
-
-	if (perf_record_take_pids(b, rec, err) || bytes_u64(b, &n, err))
-		return -1;
-	for (uint64_t i = 0; i < n; i++)
-		for (int j = 0; j < 2; j++) {
-			if (bytes_u64(b, &v, err))
-				return -1;
-			if (i < 7)
-				perf_extra_add(p, names[i][j], v);
-		}
-	return perf_record_set_mark(p, rec, "namespaces");
-}
-
-static int perf_record_text_poke(struct perf *p, struct bytes *b,
-				 struct record *rec, struct err *err)
-{
-	uint16_t n_old, n_new;
-	struct bytes was, now;
-	uint64_t addr;
-
-	if (bytes_u64(b, &addr, err) || bytes_u16(b, &n_old, err) ||
-	    bytes_u16(b, &n_new, err) || bytes_take(b, n_old, &was, err) ||
-	    bytes_take(b, n_new, &now, err) || rest_padding(b, 7, err))
-		return -1;
-	b->pos = b->end;
-	perf_extra_add(p, "addr", addr);
-	perf_extra_blob(p, "old", was.pos, n_old);
-	perf_extra_blob(p, "new", now.pos, n_new);
-	return perf_record_set_mark(p, rec, "text_poke");
-}
-
 static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 			    const struct perf_rec *r, struct bytes *b,
 			    struct record *rec, struct err *err)
 {
 	static const char *const aux[] = { "offset", "size", "flags", NULL };
 	static const char *const hw[] = { "hw_id", NULL };
+	static const char *const throttle[] = { "at", "id", "stream_id", NULL };
 
 	p->n_extra = 0;
 	switch (r->type) {
 	case PR_THROTTLE:
-		return perf_record_throttle(p, b, rec, "throttle", err);
-	case PR_UNTHROTTLE:
-		return perf_record_throttle(p, b, rec, "unthrottle", err);
+	case PR_UNTHROTTLE: {
+		/* The id names the event as it was opened; stream_id names the
+		 * copy that a child inherited, which is in no table of ids. */
+		if (perf_record_numbers_mark(
+			    p, b, rec,
+			    r->type == PR_THROTTLE ? "throttle" : "unthrottle",
+			    throttle, err))
+			return -1;
+		const struct perf_id *id = perf_id_find(p, p->extra[1].value);
+
+		if (id && id->attr < p->n_attr)
+			rec->mark.event = id->attr + 1;
+		return 0;
+	}
 	case PR_READ:
 		/* the counter values at the end of its thread are not used */
 		if (perf_record_take_pids(b, rec, err) ||
@@ -995,8 +867,29 @@ static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 		return perf_record_take_pids(b, rec, err)
 			       ? -1
 			       : perf_record_set_mark(p, rec, "itrace_start");
-	case PR_NAMESPACES:
-		return perf_record_namespaces(p, b, rec, err);
+	case PR_NAMESPACES: {
+		static const char *const names[7][2] = {
+			{ "net.dev", "net.ino" },
+			{ "uts.dev", "uts.ino" },
+			{ "ipc.dev", "ipc.ino" },
+			{ "pid.dev", "pid.ino" },
+			{ "user.dev", "user.ino" },
+			{ "mnt.dev", "mnt.ino" },
+			{ "cgroup.dev", "cgroup.ino" },
+		};
+		uint64_t n, v;
+
+		if (perf_record_take_pids(b, rec, err) || bytes_u64(b, &n, err))
+			return -1;
+		for (uint64_t i = 0; i < n; i++)
+			for (int j = 0; j < 2; j++) {
+				if (bytes_u64(b, &v, err))
+					return -1;
+				if (i < 7)
+					perf_extra_add(p, names[i][j], v);
+			}
+		return perf_record_set_mark(p, rec, "namespaces");
+	}
 	case PR_BPF_EVENT: {
 		uint16_t type, flags;
 		struct bytes tag;
@@ -1022,8 +915,22 @@ static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 		perf_extra_blob(p, "path", path, strlen(path));
 		return perf_record_set_mark(p, rec, "cgroup");
 	}
-	case PR_TEXT_POKE:
-		return perf_record_text_poke(p, b, rec, err);
+	case PR_TEXT_POKE: {
+		uint16_t n_old, n_new;
+		struct bytes was, now;
+		uint64_t addr;
+
+		if (bytes_u64(b, &addr, err) || bytes_u16(b, &n_old, err) ||
+		    bytes_u16(b, &n_new, err) ||
+		    bytes_take(b, n_old, &was, err) ||
+		    bytes_take(b, n_new, &now, err) || rest_padding(b, 7, err))
+			return -1;
+		b->pos = b->end;
+		perf_extra_add(p, "addr", addr);
+		perf_extra_blob(p, "old", was.pos, n_old);
+		perf_extra_blob(p, "new", now.pos, n_new);
+		return perf_record_set_mark(p, rec, "text_poke");
+	}
 	case PR_AUX_OUTPUT_HW_ID:
 		return perf_record_numbers_mark(p, b, rec, "aux_hw_id", hw,
 						err);
@@ -1071,8 +978,37 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 					: perf_record_event_index(p, a);
 		return 0;
 	}
-	case PR_LOST_SAMPLES:
-		return perf_record_lost_samples(p, a, r, b, untimed, rec, err);
+	case PR_LOST_SAMPLES: {
+		/* With a time, the record counts samples that the processor
+		 * lost. Without, at the end of the file, it is a total that
+		 * perf read from the kernel, for one event on one CPU (by
+		 * ID_INDEX). */
+		uint64_t id = 0;
+
+		rec->kind = untimed ? REC_LOST_TOTAL : REC_LOST;
+		rec->lost.event = perf_record_event_index(p, a);
+		if (bytes_u64(b, &rec->lost.n, err))
+			return -1;
+		if (!untimed) {
+			rec->flags |= REC_F_HARDWARE;
+			return 0;
+		}
+		rec->time = 0;
+		rec->cpu = rec->pid = rec->tid = -1;
+		if (r->misc & PM_BIT15)
+			rec->flags |= REC_F_FILTERED;
+		if (a->t_id)
+			bytes_peek_u64(&r->b, r->size - a->t_id, &id);
+		struct perf_id *known = perf_id_find(p, id);
+
+		if (known) {
+			rec->lost.event = (int32_t)known->attr;
+			rec->cpu = known->cpu >= 0 ? known->cpu : -1;
+		} else if (p->n_attr > 1) {
+			rec->lost.event = -1;
+		}
+		return 0;
+	}
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
 		rec->kind = REC_SWITCH;
@@ -1116,17 +1052,17 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	}
 }
 
-/* Takes thread and CPU from the trailer, which all records but samples have.
- * Returns 0, or -1 and *err. */
-static int perf_record_take_trailer(const struct perf_attr *a,
-				    const struct perf_rec *r, struct bytes *b,
-				    struct record *rec, struct err *err)
+int perf_record_decode_other(struct perf *p, const struct perf_attr *a,
+			     const struct perf_rec *r, bool untimed,
+			     struct record *rec, struct err *err)
 {
+	struct bytes b = r->b;
 	uint32_t v = 0;
 
+	/* all records but samples have a trailer with thread and CPU */
 	if (r->size < 8 + a->t_size)
 		return bytes_short(&r->b, 8 + a->t_size, err);
-	b->end -= a->t_size;
+	b.end -= a->t_size;
 	if (a->t_tid) {
 		bytes_peek_u32(&r->b, r->size - a->t_tid, &v);
 		rec->pid = (int32_t)v;
@@ -1137,17 +1073,10 @@ static int perf_record_take_trailer(const struct perf_attr *a,
 		bytes_peek_u32(&r->b, r->size - a->t_cpu, &v);
 		rec->cpu = (int32_t)v;
 	}
-	return bytes_skip(b, 8, err);
-}
+	if (bytes_skip(&b, 8, err))
+		return -1;
 
-int perf_record_decode_other(struct perf *p, const struct perf_attr *a,
-			     const struct perf_rec *r, bool untimed,
-			     struct record *rec, struct err *err)
-{
-	struct bytes b = r->b;
-
-	return perf_record_take_trailer(a, r, &b, rec, err)
-		       ?: perf_record_decode_body(p, a, r, &b, untimed, rec, err)
+	return perf_record_decode_body(p, a, r, &b, untimed, rec, err)
 		       ?: rest_end(&b, err)
 		       ?: perf_check_record(p, r, rec, err);
 }

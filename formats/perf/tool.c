@@ -173,66 +173,6 @@ void perf_round_record(struct perf *p, const struct perf_rec *r,
 #define TIME_CONV_MORE 24 /* time_cycles, time_mask, two flags */
 #define AUXTRACE_SIZE 40
 
-static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
-{
-	struct bytes attr;
-	uint32_t size = 0;
-	uint64_t id;
-
-	bytes_peek_u32(b, 4, &size);
-	if (!size)
-		size = 64;
-	if (bytes_take(b, size, &attr, err) || perf_attr_add(p, &attr, err))
-		return -1;
-	while (bytes_left(b) >= 8 && !bytes_u64(b, &id, err))
-		perf_id_add(p, id, (uint32_t)p->n_attr - 1);
-	return rest_end(b, err);
-}
-
-/* Reads ID_INDEX: the CPU and thread on which the event of each id was
- * opened. */
-static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
-{
-	uint64_t n, id, idx, cpu, tid;
-
-	if (bytes_u64(b, &n, err))
-		return -1;
-	for (uint64_t i = 0; i < n; i++) {
-		if (bytes_u64(b, &id, err) || bytes_u64(b, &idx, err) ||
-		    bytes_u64(b, &cpu, err) || bytes_u64(b, &tid, err))
-			return -1;
-		struct perf_id *known = perf_id_find(p, id);
-
-		if (!known)
-			continue;
-		known->cpu = (int32_t)cpu;
-		known->tid = (int32_t)tid;
-	}
-	/* later versions: machine_pid and vcpu for each id */
-	if (bytes_left(b) == n * 16)
-		return 0;
-	return rest_end(b, err);
-}
-
-static int perf_tool_event_update(struct perf *p, struct bytes *b,
-				  struct err *err)
-{
-	uint64_t type, id;
-	const char *name;
-
-	if (bytes_u64(b, &type, err) || bytes_u64(b, &id, err))
-		return -1;
-	struct perf_id *known = perf_id_find(p, id);
-
-	if (type != UPDATE_NAME)
-		return 0;
-	if (bytes_str(b, &name, err))
-		return -1;
-	if (known)
-		perf_attr_set_name(p, known->attr, name);
-	return rest_padding(b, UPDATE_PADDING, err);
-}
-
 /* Takes the mark of a place where a stream was cut. What precedes or follows it
  * is missing here. */
 static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
@@ -291,48 +231,6 @@ void perf_tool_end(struct perf *p)
 		"'backstitch follow' was ended before it had stored that");
 }
 
-/* Reads how x86 converts TSC to time, from the kernel's user page. The later
- * fields are for counters with fewer bits (time_cycles, time_mask). */
-static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
-{
-	uint64_t shift, mult, zero;
-
-	if (bytes_u64(b, &shift, err) || bytes_u64(b, &mult, err) ||
-	    bytes_u64(b, &zero, err))
-		return -1;
-	if (shift >= 64)
-		return err_at(err, b->path, bytes_off(b) - 24,
-			      "times are shifted by %" PRIu64
-			      " bits, needs at most 63",
-			      shift);
-	p->src.info.tsc = (struct tsc_conv){ zero, mult, (uint16_t)shift };
-	return rest_padding(b, TIME_CONV_MORE, err);
-}
-
-static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
-				  const struct perf_rec *r, struct err *err)
-{
-	unsigned char *owned OWNED = NULL;
-	struct bytes b = r->b;
-	struct err why;
-	int rc = 0;
-
-	/* header, u32 size, and padding in some versions */
-	if (bytes_skip(&b, 12, &why) || rest_padding(&b, 4, &why))
-		perf_damage(p, "record", r->off, r->size, &why);
-	if (perf_walk_payload(p, f, &b, &owned, &why)) {
-		rc = why.code == ERR_IO ? -1 : 0;
-		if (!rc)
-			perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
-		else if (err)
-			*err = why;
-	} else {
-		perf_tracing_data(p, &b, 7);
-		perf_trace_join_events(p);
-	}
-	return rc;
-}
-
 static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 			   struct err *err)
 {
@@ -340,12 +238,48 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 
 	bytes_skip(&b, 8, err);
 	switch (r->type) {
-	case PR_HEADER_ATTR:
-		return perf_tool_attr(p, &b, err);
+	case PR_HEADER_ATTR: {
+		struct bytes attr;
+		uint32_t size = 0;
+		uint64_t id;
+
+		bytes_peek_u32(&b, 4, &size);
+		if (!size)
+			size = 64;
+		if (bytes_take(&b, size, &attr, err) ||
+		    perf_attr_add(p, &attr, err))
+			return -1;
+		while (bytes_left(&b) >= 8 && !bytes_u64(&b, &id, err))
+			perf_id_add(p, id, (uint32_t)p->n_attr - 1);
+		return rest_end(&b, err);
+	}
 	case PR_BUILD_ID:
 		return perf_feature_add_build_id(p, &b, r->misc, err);
-	case PR_ID_INDEX:
-		return perf_tool_id_index(p, &b, err);
+	case PR_ID_INDEX: {
+		/* the CPU and thread on which the event of each id was
+		 * opened */
+		uint64_t n, id, idx, cpu, tid;
+
+		if (bytes_u64(&b, &n, err))
+			return -1;
+		for (uint64_t i = 0; i < n; i++) {
+			if (bytes_u64(&b, &id, err) ||
+			    bytes_u64(&b, &idx, err) ||
+			    bytes_u64(&b, &cpu, err) ||
+			    bytes_u64(&b, &tid, err))
+				return -1;
+			struct perf_id *known = perf_id_find(p, id);
+
+			if (!known)
+				continue;
+			known->cpu = (int32_t)cpu;
+			known->tid = (int32_t)tid;
+		}
+		/* later versions: machine_pid and vcpu for each id */
+		if (bytes_left(&b) == n * 16)
+			return 0;
+		return rest_end(&b, err);
+	}
 	case PR_THREAD_MAP: {
 		uint64_t n, pid;
 
@@ -360,8 +294,22 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		}
 		return rest_end(&b, err);
 	}
-	case PR_EVENT_UPDATE:
-		return perf_tool_event_update(p, &b, err);
+	case PR_EVENT_UPDATE: {
+		uint64_t type, id;
+		const char *name;
+
+		if (bytes_u64(&b, &type, err) || bytes_u64(&b, &id, err))
+			return -1;
+		struct perf_id *known = perf_id_find(p, id);
+
+		if (type != UPDATE_NAME)
+			return 0;
+		if (bytes_str(&b, &name, err))
+			return -1;
+		if (known)
+			perf_attr_set_name(p, known->attr, name);
+		return rest_padding(&b, UPDATE_PADDING, err);
+	}
 	case PR_FEATURE: {
 		uint64_t bit;
 
@@ -386,8 +334,24 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 	case PR_FINISHED_ROUND:
 		perf_round_end(p);
 		return rest_end(&b, err);
-	case PR_TIME_CONV:
-		return perf_tool_time_conv(p, &b, err);
+	case PR_TIME_CONV: {
+		/* How x86 converts TSC to time, from the kernel's user page.
+		 * The later fields are for counters with fewer bits
+		 * (time_cycles, time_mask). */
+		uint64_t shift, mult, zero;
+
+		if (bytes_u64(&b, &shift, err) || bytes_u64(&b, &mult, err) ||
+		    bytes_u64(&b, &zero, err))
+			return -1;
+		if (shift >= 64)
+			return err_at(err, b.path, bytes_off(&b) - 24,
+				      "times are shifted by %" PRIu64
+				      " bits, needs at most 63",
+				      shift);
+		p->src.info.tsc =
+			(struct tsc_conv){ zero, mult, (uint16_t)shift };
+		return rest_padding(&b, TIME_CONV_MORE, err);
+	}
 	case PR_FINISHED_INIT:
 		return rest_end(&b, err);
 	case PR_CPU_MAP:
@@ -407,10 +371,26 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 {
 	struct err why;
 
-	if (r->type == PR_TRACING_DATA && r->chunk == f->window)
-		return perf_tool_tracing_data(p, f, r, err);
-	if (perf_tool_parse(p, r, &why))
+	if (r->type == PR_TRACING_DATA && r->chunk == f->window) {
+		unsigned char *owned OWNED = NULL;
+		struct bytes b = r->b;
+
+		/* header, u32 size, and padding in some versions */
+		if (bytes_skip(&b, 12, &why) || rest_padding(&b, 4, &why))
+			perf_damage(p, "record", r->off, r->size, &why);
+		if (!perf_walk_payload(p, f, &b, &owned, &why)) {
+			perf_tracing_data(p, &b, 7);
+			perf_trace_join_events(p);
+		} else if (why.code != ERR_IO) {
+			perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
+		} else {
+			if (err)
+				*err = why;
+			return -1;
+		}
+	} else if (perf_tool_parse(p, r, &why)) {
 		perf_damage(p, "record", r->off, r->size, &why);
+	}
 	return 0;
 }
 

@@ -77,24 +77,6 @@ static void perf_trace_take_strings(struct perf *p, const struct bytes *strings)
 	}
 }
 
-/* Reads kallsyms, strings of the kernel, and since version 0.6 names of
- * threads. Parts that are not used must have lengths that lead to the end. */
-static int perf_trace_take_tail(struct perf *p, struct bytes *b,
-				const char *version, struct err *err)
-{
-	struct bytes strings;
-	uint32_t n;
-	uint64_t names;
-
-	if (bytes_u32(b, &n, err) || bytes_skip(b, n, err) ||
-	    bytes_u32(b, &n, err) || bytes_take(b, n, &strings, err))
-		return -1;
-	perf_trace_take_strings(p, &strings);
-	if (!strcmp(version, "0.5"))
-		return 0;
-	return bytes_u64(b, &names, err) || bytes_skip(b, names, err) ? -1 : 0;
-}
-
 static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 			    struct err *err)
 {
@@ -126,8 +108,21 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 			if (perf_trace_take_format(p, system, b, err))
 				return -1;
 	}
-	return perf_trace_take_tail(p, b, version, err)
-		       ?: rest_padding(b, padding, err);
+	/* Kallsyms, strings of the kernel, and since version 0.6 names of
+	 * threads. Parts that are not used must have lengths that lead to the
+	 * end. */
+	struct bytes strings;
+
+	uint64_t names;
+
+	if (bytes_u32(b, &n, err) || bytes_skip(b, n, err) ||
+	    bytes_u32(b, &n, err) || bytes_take(b, n, &strings, err))
+		return -1;
+	perf_trace_take_strings(p, &strings);
+	if (strcmp(version, "0.5") &&
+	    (bytes_u64(b, &names, err) || bytes_skip(b, names, err)))
+		return -1;
+	return rest_padding(b, padding, err);
 }
 
 void perf_tracing_data(struct perf *p, struct bytes *b, size_t padding)

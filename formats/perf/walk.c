@@ -411,54 +411,6 @@ static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 			 size, left);
 }
 
-/* Cuts a simpleperf record above 64 KiB to its header, and returns how many
- * bytes follow the header. */
-static inline uint64_t perf_walk_cut_long(struct perf_rec *r)
-{
-	uint64_t size = (uint64_t)r->misc << 16 | r->size;
-
-	if (!perf_type_is_simpleperf(r->type) || !r->misc)
-		return 0;
-	r->size = HEADER;
-	return size - HEADER;
-}
-
-/* Skips the payload that follows AUXTRACE, TRACING_DATA or a header that was
- * cut. Returns 0, or -1 and *err. */
-static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
-				  struct err *err)
-{
-	while (f->skip) {
-		if (perf_walk_want(p, f, 1, err))
-			return -1;
-		uint64_t n = bytes_left(&f->raw);
-
-		if (!n) {
-			perf_walk_report_cut(p, f, f->skip);
-			f->skip = 0;
-			return 0;
-		}
-		lower_to(n, f->skip);
-		bytes_skip(&f->raw, n, NULL);
-		f->skip -= n;
-	}
-	return 0;
-}
-
-/* Ends the walk where the rest of the file is what perf prints: its standard
- * error went to the same file as the records. Returns false if it is anything
- * else. */
-static bool perf_walk_skip_messages(struct perf *p, struct perf_file *f)
-{
-	if (!formats_is_messages(f->raw.pos, bytes_left(&f->raw)))
-		return false;
-	perf_note(p, "messages",
-		  "perf's messages follow the records: with 2>&1 they could "
-		  "as well be among them; send them elsewhere");
-	f->done = true;
-	return true;
-}
-
 static inline void perf_walk_take_header(const struct bytes *b,
 					 struct perf_rec *r)
 {
@@ -472,8 +424,23 @@ static inline void perf_walk_take_header(const struct bytes *b,
 static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 			      struct perf_rec *r, struct err *err)
 {
-	if (f->skip && perf_walk_skip_payload(p, f, err))
-		return -1;
+	/* the payload that follows AUXTRACE, TRACING_DATA or a header that was
+	 * cut */
+	while (f->skip) {
+		if (perf_walk_want(p, f, 1, err))
+			return -1;
+		uint64_t n = bytes_left(&f->raw);
+
+		if (!n) {
+			perf_walk_report_cut(p, f, f->skip);
+			f->skip = 0;
+			break;
+		}
+		lower_to(n, f->skip);
+		bytes_skip(&f->raw, n, NULL);
+		f->skip -= n;
+	}
+
 	if (f->done || perf_walk_want(p, f, HEADER, err))
 		return f->done ? 0 : -1;
 	if (bytes_left(&f->raw) < HEADER) {
@@ -483,7 +450,13 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 		return 0;
 	}
 	perf_walk_take_header(&f->raw, r);
-	uint64_t more = perf_walk_cut_long(r);
+	uint64_t more = 0;
+
+	if (perf_type_is_simpleperf(r->type) && r->misc) {
+		/* above 64 KiB: cut to the header, and the rest is skipped */
+		more = ((uint64_t)r->misc << 16 | r->size) - HEADER;
+		r->size = HEADER;
+	}
 
 	if (r->size < HEADER) {
 		perf_walk_report_bad_size(p, f, bytes_off(&f->raw), r->size,
@@ -494,8 +467,16 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	if (perf_walk_want(p, f, r->size, err))
 		return -1;
 	if (bytes_left(&f->raw) < r->size) {
-		if (!perf_walk_skip_messages(p, f))
+		if (formats_is_messages(f->raw.pos, bytes_left(&f->raw))) {
+			/* perf's standard error went to the same file */
+			perf_note(
+				p, "messages",
+				"perf's messages follow the records: with 2>&1 they could "
+				"as well be among them; send them elsewhere");
+			f->done = true;
+		} else {
 			perf_walk_report_cut(p, f, r->size);
+		}
 		return 0;
 	}
 	r->off = bytes_off(&f->raw);
@@ -620,7 +601,7 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 			      "payload of %" PRIu64 " bytes is over the limit",
 			      n);
 	if (!f->window) {
-		/* if it is cut, perf_walk_skip_payload() notes that */
+		/* if it is cut, perf_walk_next_raw() notes that */
 		if (n > bytes_left(&f->raw))
 			n = bytes_left(&f->raw);
 		bytes_take(&f->raw, n, out, NULL);
