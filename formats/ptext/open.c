@@ -216,6 +216,14 @@ static bool ptext_is_more(struct scan s)
 	       (s.n && !ptext_find_branch(s));
 }
 
+/* Returns whether a line tells nothing: it is empty, a comment, or the source
+ * text of -F srccode, "|12     f();". */
+static bool ptext_is_idle(struct scan s)
+{
+	return !s.n || *s.p == '#' || scan_is(s, "\r") ||
+	       (scan_take(&s, "|") && s.n && scan_is_digit(*s.p));
+}
+
 static bool ptext_take_frame(struct scan s, struct ptext_frame *out)
 {
 	*out = (struct ptext_frame){ .ip = 0 };
@@ -639,7 +647,7 @@ static int ptext_recognise(struct scan s, bool folded)
 
 		if (memchr(line.p, 0, line.n))
 			return 0;
-		if (!line.n || *line.p == '#')
+		if (ptext_is_idle(line))
 			continue;
 		i++;
 		/* a frame, its source line, or another line of the sample */
@@ -1114,7 +1122,7 @@ static void ptext_take_line(struct ptext *p)
 	const struct scan line = scan_line(&s);
 
 	p->pos = p->in.len - s.n;
-	if (!line.n || *line.p == '#' || scan_is(line, "\r"))
+	if (ptext_is_idle(line))
 		return;
 	record = !p->folded && ptext_take_record(line, &h, &lost);
 	const bool known =
