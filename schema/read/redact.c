@@ -17,6 +17,7 @@
 #include "schema/write/labels.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/owned.h"
 #include "stitch/tasks/frame.h"
 
 /* The image that a row belongs to. */
@@ -36,7 +37,7 @@ const struct redact_column redact_columns[] = {
 	{ "capture", "release", REDACT_KEEP, NULL },
 	{ "capture", "version", REDACT_KEEP, NULL },
 	{ "capture", "arch", REDACT_KEEP, NULL },
-	{ "capture", "cmdline", REDACT_GONE, NULL },
+	{ "capture", "cmdline", REDACT_KEEP, NULL }, /* redact_begin does it */
 	{ "capture", "clock", REDACT_KEEP, NULL },
 	{ "capture", "note", REDACT_KEEP, NULL },
 	{ "capture", "align", REDACT_KEEP, NULL },
@@ -342,7 +343,13 @@ static int redact_fields(struct redact *rd, struct err *err)
 
 static int redact_tables(struct redact *rd, struct err *err)
 {
-	if (maker_exec(rd->mk, store_sql("redact_begin"), err) ||
+	char comm[16];
+	const struct sql_gap gap = { "comm", comm };
+
+	snprintf(comm, sizeof(comm), "%d", REDACT_COMM);
+	char *begin OWNED = store_sql_fill("redact_begin", &gap, 1);
+
+	if (maker_exec(rd->mk, begin, err) ||
 	    maker_exec(rd->mk, store_sql("redact_payloads"), err))
 		return -1;
 	for (const struct redact_column *c = redact_columns; c->table; c++)

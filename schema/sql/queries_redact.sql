@@ -36,6 +36,32 @@ INSERT OR IGNORE INTO kernel_comm VALUES ('perf'), ('perf-exec'), ('trace-cmd'),
 	('lttng-consumerd'), ('lttng-sessiond'), ('sleep'), ('timeout');
 INSERT OR IGNORE INTO kernel_comm SELECT name FROM comm
 WHERE name GLOB 'perf_[0-9]*' AND name NOT GLOB 'perf_*[^0-9.]*';
+-- Of a command, what proofs depend on: the recorder, the options by which it leaves
+-- records out, the size of its buffers, and the words that are names of threads.
+-- {comm}: REDACT_COMM
+UPDATE capture SET cmdline = (
+	WITH RECURSIVE split(n, word, before, rest) AS (
+		SELECT 0, '', '', substr(cmdline, 1, 65536) || ' '
+		UNION ALL
+		SELECT n + 1, substr(rest, 1, instr(rest, ' ') - 1), word,
+			substr(rest, instr(rest, ' ') + 1)
+		FROM split WHERE rest <> '' AND n < 1000)
+	SELECT group_concat(CASE
+		WHEN word IN ('--', 'record', '-m', '--mmap-pages', '--latency',
+			'--buildid-mmap') THEN word
+		WHEN before IN ('-m', '--mmap-pages') AND word NOT GLOB '*[^0-9BKMG,]*'
+			OR word GLOB '-m[0-9]*' AND word NOT GLOB '-m*[^0-9BKMG,]*'
+			OR word GLOB '--mmap-pages=*'
+				AND word NOT GLOB '--mmap-pages=*[^0-9BKMG,]*' THEN word
+		WHEN word GLOB '--fi*' THEN '--filter'
+		WHEN word GLOB '--tp-filter*' THEN '--tp-filter'
+		WHEN word GLOB '-u*' OR word GLOB '--ui*' THEN '-u'
+		WHEN name IN (SELECT name FROM kernel_comm) THEN name
+		WHEN name IN (SELECT name FROM comm) THEN redact({comm}, name) END, ' ')
+	FROM (SELECT *, substr(replace(word, rtrim(word, replace(word, '/', '')), ''),
+			1, 15) AS name
+		FROM split WHERE n > 0 ORDER BY n))
+WHERE cmdline NOT NULL;
 DELETE FROM internal_image_section;
 DELETE FROM meta WHERE key LIKE 'data %';
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);

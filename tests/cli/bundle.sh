@@ -251,6 +251,27 @@ sched() {
 is "a copy proves no more than the original" "$(sched "$work/ftrace-v7.db")" \
 	"$(sched "$work/ftrace-v7.red.db")"
 
+# what perf was told to leave out is known by its options
+"$B" ingest -q -o "$work/left.db" tests/captures/disk-irqs.data.zst 2>/dev/null
+python3 - "$work/left.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+name = db.execute("SELECT name FROM comm WHERE name NOT GLOB 'rcu*'"
+                  " AND length(name) > 5 AND name NOT GLOB '*[/: -]*'").fetchone()[0]
+db.execute("UPDATE capture SET cmdline = ?", (
+    "/usr/bin/perf record -a -m 4M -o joe.data -e sched:* --filter=pid!=7 -uid"
+    " --secret -- /srv/joe/" + name + " --token -m x",))
+db.commit()
+END
+"$B" bundle --redact -o "$work/left.red.db" "$work/left.db" 2>/dev/null
+is "a copy knows what was not recorded" "$(sched "$work/left.db")" \
+	"$(sched "$work/left.red.db")"
+is "of a command it has only that" "perf record -m 4M --filter -u -- comm-N -m" \
+	"$("$B" query --format csv "$work/left.red.db" "SELECT cmdline FROM capture" |
+		tr -d '\r"' | sed -n '2{s/comm-[0-9]*/comm-N/p}')"
+
 # names that look like the kernel's, chosen by those who have something to hide
 cat >"$work/looks.txt" <<'END'
 event cpu-clock defer period=1000
