@@ -290,7 +290,9 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 	/* the child's return of the call that made it */
 	if (r->call == PAIRING_CLONE && r->has_ret && !r->ret)
 		return;
-	if (r->call == PAIRING_UNNAMED && r->has_ret && !r->ret &&
+	if ((r->call == PAIRING_UNNAMED
+		     ? r->has_ret && !r->ret
+		     : r->call == PAIRING_CLONE && !r->has_ret) &&
 	    r->born != INT64_MIN) {
 		const struct lost_sum own =
 			pairing_lost(p, r, r->born, r->time);

@@ -251,6 +251,13 @@ sched() {
 is "a copy proves no more than the original" "$(sched "$work/ftrace-v7.db")" \
 	"$(sched "$work/ftrace-v7.red.db")"
 
+# without the values that calls return, a thread's birth tells of which clone it is
+"$B" ingest -q -o "$work/clone.db" tests/captures/clone.data.zst 2>/dev/null
+"$B" bundle --redact -o "$work/clone.red.db" "$work/clone.db" 2>/dev/null
+is "a child's return from clone is no call that began before" \
+	"5 intervals in 1.28 ms: 5 proved" \
+	"$("$B" latency "$work/clone.red.db" 2>/dev/null | head -1)"
+
 # what perf was told to leave out is known by its options
 "$B" ingest -q -o "$work/left.db" tests/captures/disk-irqs.data.zst 2>/dev/null
 python3 - "$work/left.db" <<'END'
