@@ -377,28 +377,6 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 	return rc;
 }
 
-/* Counts, for each file in doubt, the calls that were proved to enter the
- * function of the inner frame in the same file. */
-static void callsites_count_proved(struct pass *p)
-{
-	for (uint32_t i = 1; i < p->code->n_stack; i++) {
-		const struct stack *n = bare_code_stack(p->code, i);
-
-		if (!p->stack[i].walked || !n->parent)
-			continue;
-		uint32_t caller = bare_code_stack(p->code, n->parent)->frame;
-		uint32_t image = bare_code_frame(p->code, caller)->image;
-		struct place *pl = &p->place[image];
-
-		if (p->spot[caller].site.kind == CALLSITE_DIRECT &&
-		    !identity_is_sure(pl->is) && pl->seen.bad &&
-		    bare_code_frame(p->code, n->frame)->image == image)
-			pl->seen.linked +=
-				callsites_link(p, n->frame, caller) ==
-				CALLSITE_PROVED;
-	}
-}
-
 /* Drops the results of files that are not those that ran. */
 static int callsites_drop_others(struct pass *p, struct err *err)
 {
@@ -448,8 +426,28 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 		}
 	}
 
-	if (asked)
-		callsites_count_proved(p);
+	if (asked) {
+		/* Counts, for each file in doubt, the calls that were proved
+		 * to enter the function of the inner frame in the same file. */
+		for (uint32_t i = 1; i < p->code->n_stack; i++) {
+			const struct stack *n = bare_code_stack(p->code, i);
+
+			if (!p->stack[i].walked || !n->parent)
+				continue;
+			uint32_t caller =
+				bare_code_stack(p->code, n->parent)->frame;
+			uint32_t image =
+				bare_code_frame(p->code, caller)->image;
+			struct place *pl = &p->place[image];
+
+			if (p->spot[caller].site.kind == CALLSITE_DIRECT &&
+			    !identity_is_sure(pl->is) && pl->seen.bad &&
+			    bare_code_frame(p->code, n->frame)->image == image)
+				pl->seen.linked +=
+					callsites_link(p, n->frame, caller) ==
+					CALLSITE_PROVED;
+		}
+	}
 	for (size_t i = 1; i < p->code->n_image; i++) {
 		struct place *pl = &p->place[i];
 		const char *why =
@@ -477,38 +475,6 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 static bool callsites_is_gap(enum callsite_link link)
 {
 	return link == CALLSITE_GAP || link == CALLSITE_NEVER;
-}
-
-/* Adds the result of the return address from which `frame` is called. */
-static void add_return(struct pass *p, struct sums *s, uint32_t frame,
-		       uint32_t caller)
-{
-	enum callsite_link link;
-
-	switch (p->spot[caller].site.kind) {
-	case CALLSITE_NO_CALL:
-		s->checked++;
-		if (callsites_known_link(p, frame, caller) == CALLSITE_INJECTED)
-			break;
-		s->no_call++;
-		s->first = 1;
-		break;
-	case CALLSITE_NO_CODE:
-		s->no_code++;
-		break;
-	case CALLSITE_UNCHECKED:
-		s->checked += is_proved(p, caller);
-		break;
-	case CALLSITE_DIRECT:
-	case CALLSITE_INDIRECT:
-	case CALLSITE_SIGNAL:
-	case CALLSITE_START:
-		link = callsites_link(p, frame, caller);
-		s->checked++;
-		s->gaps += callsites_is_gap(link);
-		s->never |= link == CALLSITE_NEVER;
-		break;
-	}
 }
 
 /* Returns whether the caller of a frame is missing where a chain goes on after
@@ -557,31 +523,6 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 		    callsites_may_be_tabled(p, n->frame);
 	s->stray |= at->open == JUDGED_OPEN &&
 		    callsites_is_gap(callsites_link(p, n->frame, next->frame));
-}
-
-/* Makes the sums of a stack from those of its parent in one step. */
-static void callsites_add_frame(struct pass *p, struct sums *s,
-				const struct stack *n)
-{
-	s->first += s->first != 0;
-	s->lost += s->lost != 0;
-	if (n->parent) {
-		uint32_t caller = bare_code_stack(p->code, n->parent)->frame;
-		enum judged open = callsites_why_open(p, caller);
-
-		if (open > s->open)
-			s->open = (uint8_t)open;
-		add_return(p, s, n->frame, caller);
-		callsites_add_hole(p, s, bare_code_stack(p->code, n->parent));
-		/* a frame without code cannot have called code */
-		if (callsites_no_code(p, caller) &&
-		    !callsites_no_code(p, n->frame))
-			s->lost = 1;
-	}
-	s->run = callsites_no_code(p, n->frame) ? s->run + 1 : 0;
-	s->derived |=
-		(bare_code_frame(p->code, n->frame)->flags & FRAME_DERIVED) &&
-		!is_proved(p, n->frame);
 }
 
 static uint32_t callsites_depth(const struct pass *p, uint32_t stack)
@@ -840,7 +781,57 @@ static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 		}
 		const struct stack own = callsites_begin_sums(p, sums, i);
 
-		callsites_add_frame(p, &sums[i], &own);
+		/* the sums of a stack follow from those of its parent */
+		struct sums *s = &sums[i];
+
+		s->first += s->first != 0;
+		s->lost += s->lost != 0;
+		if (own.parent) {
+			uint32_t caller =
+				bare_code_stack(p->code, own.parent)->frame;
+			enum judged open = callsites_why_open(p, caller);
+
+			if (open > s->open)
+				s->open = (uint8_t)open;
+			enum callsite_link link;
+
+			switch (p->spot[caller].site.kind) {
+			case CALLSITE_NO_CALL:
+				s->checked++;
+				if (callsites_known_link(p, own.frame,
+							 caller) ==
+				    CALLSITE_INJECTED)
+					break;
+				s->no_call++;
+				s->first = 1;
+				break;
+			case CALLSITE_NO_CODE:
+				s->no_code++;
+				break;
+			case CALLSITE_UNCHECKED:
+				s->checked += is_proved(p, caller);
+				break;
+			case CALLSITE_DIRECT:
+			case CALLSITE_INDIRECT:
+			case CALLSITE_SIGNAL:
+			case CALLSITE_START:
+				link = callsites_link(p, own.frame, caller);
+				s->checked++;
+				s->gaps += callsites_is_gap(link);
+				s->never |= link == CALLSITE_NEVER;
+				break;
+			}
+			callsites_add_hole(
+				p, s, bare_code_stack(p->code, own.parent));
+			/* a frame without code cannot have called code */
+			if (callsites_no_code(p, caller) &&
+			    !callsites_no_code(p, own.frame))
+				s->lost = 1;
+		}
+		s->run = callsites_no_code(p, own.frame) ? s->run + 1 : 0;
+		s->derived |= (bare_code_frame(p->code, own.frame)->flags &
+			       FRAME_DERIVED) &&
+			      !is_proved(p, own.frame);
 		if (p->stack[i].used && own.parent)
 			callsites_put_stack(p, i, &sums[i]);
 	}

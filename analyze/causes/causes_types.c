@@ -951,27 +951,6 @@ static void types_choose(struct causes_type *t, const struct rows *r,
 	t->shows = 0;
 }
 
-/* Sets which types a record of this type proves to be on in its capture.
- * *shows: the types so far; updated.
- *
- * perf turns the events of a CPU on, and off, in the order of the options: a
- * record of one event shows that the events before it are on, though they may
- * be off again. Another event turns on switch records: in a session of all CPUs
- * it is on before all others, and off after them (perf 6.1,
- * tools/perf/util/evlist.c). */
-static void types_set_shows(struct causes_type *t, bool perf, uint8_t *shows)
-{
-	if (t->role == CAUSES_RECORD) {
-		t->ended = perf ? (uint8_t)~t->shows : 0;
-	} else if (perf) {
-		t->ended = *shows & (uint8_t)~t->shows;
-		t->shows |= *shows;
-		*shows = t->shows;
-	} else {
-		*shows |= t->shows;
-	}
-}
-
 int causes_types_load(struct causes_types *ts, struct store *db,
 		      const struct causes_kernel *k, bool why, struct err *err)
 {
@@ -1005,9 +984,23 @@ int causes_types_load(struct causes_types *ts, struct store *db,
 		if (t.capture != capture)
 			shows = 0;
 		capture = t.capture;
-		types_set_shows(
-			&t, !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf"),
-			&shows);
+		/* perf turns the events of a CPU on, and off, in the order of
+		 * the options: a record of one event shows that the events
+		 * before it are on, though they may be off again. Another
+		 * event turns on switch records: in a session of all CPUs it is
+		 * on before all others, and off after them (perf 6.1,
+		 * tools/perf/util/evlist.c). */
+		bool perf = !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf");
+
+		if (t.role == CAUSES_RECORD) {
+			t.ended = perf ? (uint8_t)~t.shows : 0;
+		} else if (perf) {
+			t.ended = shows & (uint8_t)~t.shows;
+			t.shows |= shows;
+			shows = t.shows;
+		} else {
+			shows |= t.shows;
+		}
 		*mem_add(ts->type, ts->n, ts->cap) = t;
 	}
 	return rows_end(r, err);

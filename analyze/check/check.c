@@ -23,26 +23,6 @@ struct advice_facts {
 	bool record;			  /* record --waits made them */
 };
 
-/* Counts a row of the statement losses. */
-static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
-{
-	const char *what = check_text(r, "what");
-
-	if (!strcmp(what, "lost") || !strcmp(what, "lost_end") ||
-	    !strcmp(what, "dropped"))
-		f->lost += check_int(r, "records") + check_int(r, "unknown");
-	else if (!strcmp(what, "overwritten"))
-		f->overwritten++;
-	else if (!strcmp(what, "not_here"))
-		f->not_here += check_int(r, "records");
-	else if (!strcmp(what, "silent"))
-		f->silent += check_int(r, "counts"); /* 0: perhaps a pause */
-	else if (!strcmp(what, "throttled"))
-		f->throttled++;
-	else if (!strcmp(what, "aux"))
-		f->aux++;
-}
-
 /* Reads the facts. Returns 0, or -1 and *err. */
 static int advice_gather(struct check *c, struct advice_facts *f,
 			 struct err *err)
@@ -76,8 +56,25 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 	    check_open(c, "ordering", &late, err) < 0 ||
 	    check_open(c, "captures", &capture, err) < 0)
 		return -1;
-	while (check_next(&loss))
-		advice_take_loss(f, &loss);
+	while (check_next(&loss)) {
+		const char *what = check_text(&loss, "what");
+
+		if (!strcmp(what, "lost") || !strcmp(what, "lost_end") ||
+		    !strcmp(what, "dropped"))
+			f->lost += check_int(&loss, "records") +
+				   check_int(&loss, "unknown");
+		else if (!strcmp(what, "overwritten"))
+			f->overwritten++;
+		else if (!strcmp(what, "not_here"))
+			f->not_here += check_int(&loss, "records");
+		else if (!strcmp(what, "silent"))
+			/* 0: perhaps a pause */
+			f->silent += check_int(&loss, "counts");
+		else if (!strcmp(what, "throttled"))
+			f->throttled++;
+		else if (!strcmp(what, "aux"))
+			f->aux++;
+	}
 	while (check_next(&late))
 		if (!strcmp(check_text(&late, "what"), "late"))
 			f->late += check_int(&late, "records");

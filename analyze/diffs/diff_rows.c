@@ -125,40 +125,6 @@ static double diff_rows_between(const struct diff_rows *d)
 		       : DIFF_BETWEEN;
 }
 
-/* Sets d->whole from the sums of both sides. */
-static void diff_rows_set_whole(struct diff_rows *d)
-{
-	const struct diff_side *a = &d->side[0];
-	const struct diff_side *b = &d->side[1];
-	struct diff_whole *w = &d->whole;
-
-	*w = (struct diff_whole){
-		.a = a->samples,
-		.b = b->samples,
-		.lost_a = a->lost,
-		.lost_b = b->lost,
-		.absolute = d->absolute,
-		.unit_a = diff_rows_unit(a->weight, a->samples),
-		.unit_b = diff_rows_unit(b->weight, b->samples),
-		.runs_a = a->runs,
-		.runs_b = b->runs,
-		.between = diff_rows_between(d),
-	};
-	if (d->n_run == 2)
-		return;
-	w->run = mem_new(d->n_run, sizeof(*w->run));
-	for (size_t i = 0; i < d->n_run; i++) {
-		uint64_t n = 0;
-
-		for (size_t row = 0; row < d->n; row++)
-			n += diff_rows_count(d, false, row, i)->n;
-		w->run[i] = (struct diff_run){
-			n, d->run[i].lost,
-			diff_rows_unit(d->run[i].rows->weight, n)
-		};
-	}
-}
-
 /* Stores by row what is known by label: whether the code is the same, and how
  * much of a function's time is in optimized code in each run. */
 static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
@@ -345,7 +311,35 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		}
 		diff_noises_free(noise);
 	}
-	diff_rows_set_whole(d);
+	const struct diff_side *a = &d->side[0];
+	const struct diff_side *b = &d->side[1];
+	struct diff_whole *w = &d->whole;
+
+	*w = (struct diff_whole){
+		.a = a->samples,
+		.b = b->samples,
+		.lost_a = a->lost,
+		.lost_b = b->lost,
+		.absolute = d->absolute,
+		.unit_a = diff_rows_unit(a->weight, a->samples),
+		.unit_b = diff_rows_unit(b->weight, b->samples),
+		.runs_a = a->runs,
+		.runs_b = b->runs,
+		.between = diff_rows_between(d),
+	};
+	if (d->n_run != 2) {
+		w->run = mem_new(d->n_run, sizeof(*w->run));
+		for (size_t i = 0; i < d->n_run; i++) {
+			uint64_t samples = 0;
+
+			for (size_t row = 0; row < d->n; row++)
+				samples += diff_rows_count(d, false, row, i)->n;
+			w->run[i] = (struct diff_run){
+				samples, d->run[i].lost,
+				diff_rows_unit(d->run[i].rows->weight, samples)
+			};
+		}
+	}
 	diff_rows_take_builds(d, known);
 	for (size_t i = 0; d->build && i < d->n; i++)
 		d->place[0][i].suspect = d->place[1][i].suspect =

@@ -39,25 +39,6 @@ void diff_noises_free(struct diff_noises *n)
 	free_all(n->all, n->own, n->first, n->block, n->hit, n->hits, n);
 }
 
-/* Sorts the groups of all hits by row. */
-static void noise_sort_hits(struct diff_noises *n)
-{
-	const struct report_hit *h = n->rows->hit;
-	size_t count = n->rows->n_hit, rows = n->rows->n;
-
-	n->hit = mem_new(rows + 2, sizeof(*n->hit));
-	n->hits = mem_new(count, sizeof(*n->hits));
-	for (size_t i = 0; i < count; i++) {
-		n->hit[h[i].row + 2]++;
-		if (h[i].group >= n->n_group)
-			n->n_group = (size_t)h[i].group + 1;
-	}
-	for (size_t i = 2; i < rows + 2; i++)
-		n->hit[i] += n->hit[i - 1];
-	for (size_t i = 0; i < count; i++)
-		n->hits[n->hit[h[i].row + 1]++] = h[i].group << 1 | h[i].self;
-}
-
 /* Reads sample i: its group and time. Returns whether it is counted. */
 static bool noise_take(const struct diff_noises *n, const bool *counted,
 		       const struct diff_times *t, size_t i, size_t *group,
@@ -142,7 +123,21 @@ struct diff_noises *diff_noises_new(const struct report_rows *rows,
 		return NULL;
 	struct diff_noises *n = mem_new(1, sizeof(*n));
 	n->rows = rows;
-	noise_sort_hits(n);
+	/* the groups of all hits, sorted by row */
+	const struct report_hit *h = n->rows->hit;
+	size_t count = n->rows->n_hit, n_rows = n->rows->n;
+
+	n->hit = mem_new(n_rows + 2, sizeof(*n->hit));
+	n->hits = mem_new(count, sizeof(*n->hits));
+	for (size_t i = 0; i < count; i++) {
+		n->hit[h[i].row + 2]++;
+		if (h[i].group >= n->n_group)
+			n->n_group = (size_t)h[i].group + 1;
+	}
+	for (size_t i = 2; i < n_rows + 2; i++)
+		n->hit[i] += n->hit[i - 1];
+	for (size_t i = 0; i < count; i++)
+		n->hits[n->hit[h[i].row + 1]++] = h[i].group << 1 | h[i].self;
 	if (noise_begin(n, t))
 		return n;
 	diff_noises_free(n);

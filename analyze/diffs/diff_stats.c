@@ -458,34 +458,6 @@ static double ratio_score(const struct diff_place *p, size_t n,
 	return sum * (1 + AS_BEFORE_COUNTS * exp(-far * far));
 }
 
-/* Returns the ratio that most of the code agrees with. p: only samples that
- * count for the reference. */
-static double ratio_find(const struct diff_place *p, size_t n,
-			 const struct diff_whole *w, struct diff_run *room)
-{
-	struct diff_ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
-	double best = (double)w->b / (double)w->a;
-	double most = ratio_score(p, n, w, best, room);
-
-	for (size_t i = 0; i < n; i++)
-		rank[i] = (struct diff_ranked){ -(double)(p[i].a + p[i].b), i };
-	sort_items(rank, n, compare_clear);
-	for (size_t i = 0; i < n && i < PROPOSALS; i++) {
-		const struct diff_place *of = &p[rank[i].at];
-		double ratio = (double)of->b / (double)of->a;
-
-		if (!of->a || !of->b)
-			continue;
-		double score = ratio_score(p, n, w, ratio, room);
-		if (score > most) {
-			most = score;
-			best = ratio;
-		}
-	}
-	free(rank);
-	return best;
-}
-
 /* Marks the places of self that did not change as `kept`, and adds them up in
  * *left, with the p-value of their agreement, by Fisher's method for those with
  * enough samples. Returns false if their samples are too few on a side. */
@@ -519,7 +491,28 @@ static bool reference_find(struct diff_place *own, size_t n,
 		p[i].run = all->run ? c : NULL;
 		p[i].under = NULL;
 	}
-	ratio = ratio_find(p, n, all, room);
+	/* the ratio that most of the code agrees with */
+	struct diff_ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
+	double best = (double)all->b / (double)all->a;
+	double most = ratio_score(p, n, all, best, room);
+
+	for (size_t i = 0; i < n; i++)
+		rank[i] = (struct diff_ranked){ -(double)(p[i].a + p[i].b), i };
+	sort_items(rank, n, compare_clear);
+	for (size_t i = 0; i < n && i < PROPOSALS; i++) {
+		const struct diff_place *of = &p[rank[i].at];
+		double one = (double)of->b / (double)of->a;
+
+		if (!of->a || !of->b)
+			continue;
+		double score = ratio_score(p, n, all, one, room);
+		if (score > most) {
+			most = score;
+			best = one;
+		}
+	}
+	free(rank);
+	ratio = best;
 	for (int round = 0; round < REFINEMENTS; round++) {
 		left->a = left->b = 0;
 		left->noisy = 0;

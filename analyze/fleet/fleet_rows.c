@@ -90,52 +90,6 @@ static void fleet_fill_list(struct fleet_fill *b)
 	b->at++;
 }
 
-/* Makes room for a row of a table without lists, and returns its number: the
- * caller sets the value of each column in `data`. That is much faster than
- * value by value. */
-static size_t fleet_fill_room(struct fleet_fill *b)
-{
-	if (b->rows == b->room) {
-		/* Make the columns that have no room for a row larger. */
-		for (size_t i = 0; i < b->table->n_column; i++) {
-			size_t size = fleet_type_size(b->table->column[i].type);
-
-			if (b->cell[i].pool)
-				size = sizeof(uint32_t);
-			b->of[i].data =
-				mem_grow_to(b->of[i].data, &b->of[i].cap,
-					    b->rows + 1, size);
-			b->room = !i || b->of[i].cap < b->room ? b->of[i].cap
-							       : b->room;
-		}
-	}
-	b->at = b->table->n_column;
-	return b->rows;
-}
-
-/* Puts a number of a database as the next value: the nearest one of the
- * column's type, or 0 for what is no integer. */
-static void fleet_fill_value(struct fleet_fill *b, const struct value *v)
-{
-	static const struct {
-		int64_t low, high;
-	} range[] = {
-		[FLEET_U8] = { 0, UINT8_MAX },
-		[FLEET_U16] = { 0, UINT16_MAX },
-		[FLEET_U32] = { 0, UINT32_MAX },
-		[FLEET_U64] = { 0, INT64_MAX },
-		[FLEET_I32] = { INT32_MIN, INT32_MAX },
-		[FLEET_I64] = { INT64_MIN, INT64_MAX },
-	};
-	enum fleet_type type = fleet_fill_type(b);
-	int64_t n = v->kind == VALUE_INT ? v->num : 0;
-
-	assert(type < ARRAY_SIZE(range));
-	raise_to(n, range[type].low);
-	lower_to(n, range[type].high);
-	fleet_fill_int(b, n);
-}
-
 struct fleet_fields {
 	struct events *ev;
 	struct payloads *payloads;
@@ -441,13 +395,32 @@ static int fleet_name_begin(struct fleet_rows *r, struct err *err)
 
 static void fleet_rows_put(struct fleet_rows *r, struct value v)
 {
-	if (fleet_fill_type(&r->fill) != FLEET_STRING)
-		fleet_fill_value(&r->fill, &v);
-	else
+	if (fleet_fill_type(&r->fill) != FLEET_STRING) {
+		/* the nearest number of the column's type, or 0 for what is no
+		 * integer */
+		static const struct {
+			int64_t low, high;
+		} range[] = {
+			[FLEET_U8] = { 0, UINT8_MAX },
+			[FLEET_U16] = { 0, UINT16_MAX },
+			[FLEET_U32] = { 0, UINT32_MAX },
+			[FLEET_U64] = { 0, INT64_MAX },
+			[FLEET_I32] = { INT32_MIN, INT32_MAX },
+			[FLEET_I64] = { INT64_MIN, INT64_MAX },
+		};
+		enum fleet_type type = fleet_fill_type(&r->fill);
+		int64_t n = v.kind == VALUE_INT ? v.num : 0;
+
+		assert(type < ARRAY_SIZE(range));
+		raise_to(n, range[type].low);
+		lower_to(n, range[type].high);
+		fleet_fill_int(&r->fill, n);
+	} else {
 		fleet_fill_id(&r->fill,
 			      v.kind == VALUE_TEXT
 				      ? fleet_word(r->f, v.text, v.len)
 				      : FLEET_NO_WORD);
+	}
 }
 
 static int fleet_query_step(struct fleet_rows *r, struct err *err)
@@ -875,7 +848,26 @@ static int fleet_samples_step(struct fleet_rows *r, struct err *err)
 
 	if (ret > 0) {
 		struct fleet_fill *b = &r->fill;
-		size_t i = fleet_fill_room(b);
+		/* Sets the value of each column in `data`, which is much
+		 * faster than value by value. */
+		if (b->rows == b->room) {
+			/* columns without room for a row become larger */
+			for (size_t i = 0; i < b->table->n_column; i++) {
+				size_t size = fleet_type_size(
+					b->table->column[i].type);
+
+				if (b->cell[i].pool)
+					size = sizeof(uint32_t);
+				b->of[i].data = mem_grow_to(b->of[i].data,
+							    &b->of[i].cap,
+							    b->rows + 1, size);
+				b->room = !i || b->of[i].cap < b->room
+						  ? b->of[i].cap
+						  : b->room;
+			}
+		}
+		b->at = b->table->n_column;
+		size_t i = b->rows;
 
 		((uint32_t *)b->of[SAMPLE_RUN].data)[i] = r->run;
 		((int64_t *)b->of[SAMPLE_TIME].data)[i] = x.time;

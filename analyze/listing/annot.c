@@ -719,38 +719,6 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 	return rc;
 }
 
-/* Stores names, lines and targets in the instructions. */
-static void annot_put_names(struct annot_loader *l)
-{
-	struct annot *a = l->a;
-
-	for (size_t i = 0; i < a->n; i++) {
-		struct annot_insn *in = &a->insn[i];
-		const struct call_target *c = called_at(l, in->off);
-		uint64_t at;
-
-		if (c) {
-			in->file = c->file;
-			in->line = c->line;
-			in->inlined = c->inlined;
-		}
-		if (!in->insn.has_target ||
-		    !code_bytes_off(l->code, in->insn.target, &at))
-			continue;
-		struct annot_insn *to = annot_insn_at(a, at);
-		if (to && to->off == at && at != a->start) {
-			in->to = to - a->insn;
-			to->label = true;
-			continue;
-		}
-		c = called_at(l, at);
-		if (c && c->name) {
-			in->target = c->name;
-			in->beyond = at - c->start;
-		}
-	}
-}
-
 static bool annot_is_named(const struct annot_insn *in, const char *path)
 {
 	return in->file && in->line &&
@@ -898,8 +866,34 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 		}
 		rc = annot_name_places(&l, sy, o->lines, err);
 	}
-	if (!rc)
-		annot_put_names(&l);
+	if (!rc) {
+		/* Stores names, lines and targets in the instructions. */
+		for (size_t i = 0; i < a->n; i++) {
+			struct annot_insn *in = &a->insn[i];
+			const struct call_target *call = called_at(&l, in->off);
+			uint64_t at;
+
+			if (call) {
+				in->file = call->file;
+				in->line = call->line;
+				in->inlined = call->inlined;
+			}
+			if (!in->insn.has_target ||
+			    !code_bytes_off(l.code, in->insn.target, &at))
+				continue;
+			struct annot_insn *to = annot_insn_at(a, at);
+			if (to && to->off == at && at != a->start) {
+				in->to = to - a->insn;
+				to->label = true;
+				continue;
+			}
+			call = called_at(&l, at);
+			if (call && call->name) {
+				in->target = call->name;
+				in->beyond = at - call->start;
+			}
+		}
+	}
 	rc = rc ? rc : annot_shorten(a, &h->names, db, err);
 	if (!rc && o->sources)
 		annot_find_sources(a, sy, &l.img, o->sources);

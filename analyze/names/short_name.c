@@ -334,26 +334,6 @@ static void short_self(struct shortening *sh, size_t open, size_t close)
 	sh->depth--;
 }
 
-/* Writes the angle brackets at open and close. Returns the place after them. */
-static size_t short_angle(struct shortening *sh, size_t open, size_t close)
-{
-	bool path = short_at(sh, close + 1, "::") &&
-		    (!sh->n || short_at(sh, open + 1, "impl ") ||
-		     strchr("(<[{, &*", sh->out[sh->n - 1]) ||
-		     short_find(sh, open + 1, close, " as ") < close);
-
-	/* "a::b::<T>" are arguments too, which are written "a::b<T>" */
-	if (!path && short_ends(sh, "::"))
-		sh->n -= 2;
-	if (!path)
-		short_args(sh, open, close);
-	else if (sh->keep & SHORT_KEEP_TRAIT)
-		short_inside(sh, open, close);
-	else
-		short_self(sh, open, close);
-	return close + 1;
-}
-
 /* Returns how many bytes at i, where a word begins, are left out: an inline
  * namespace of a standard library, or "basic_" of a constructor whose class was
  * written without. */
@@ -393,8 +373,23 @@ static size_t short_step(struct shortening *sh, size_t i, size_t e)
 
 	if (close >= e)
 		close = 0;
-	if (close && sh->s[i] == '<')
-		return short_angle(sh, i, close);
+	if (close && sh->s[i] == '<') {
+		bool path = short_at(sh, close + 1, "::") &&
+			    (!sh->n || short_at(sh, i + 1, "impl ") ||
+			     strchr("(<[{, &*", sh->out[sh->n - 1]) ||
+			     short_find(sh, i + 1, close, " as ") < close);
+
+		/* "a::b::<T>" are arguments too, which are written "a::b<T>" */
+		if (!path && short_ends(sh, "::"))
+			sh->n -= 2;
+		if (!path)
+			short_args(sh, i, close);
+		else if (sh->keep & SHORT_KEEP_TRAIT)
+			short_inside(sh, i, close);
+		else
+			short_self(sh, i, close);
+		return close + 1;
+	}
 	if (close && sh->s[i] == '{') {
 		/* Writes "{lambda(int)#1}" as "{lambda#1}", and other things
 		 * in braces. */

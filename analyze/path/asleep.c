@@ -98,26 +98,6 @@ static size_t asleep_thread(const struct asleep *a, int64_t tid)
 	return i < a->n && a->thread[i].tid == tid ? i : a->n;
 }
 
-/* Finds the first threads that wait for one another, by following owners from
- * each thread until one is reached a second time. */
-static void asleep_find_ring(struct asleep *a)
-{
-	size_t *walk = mem_new(a->n + 1, sizeof(*walk)); /* 0: not reached */
-	size_t at, cap = 0;
-
-	for (size_t i = 0; i < a->n && !a->n_ring; i++) {
-		for (at = i; at < a->n && !walk[at];
-		     at = asleep_thread(a, a->thread[at].owner))
-			walk[at] = i + 1;
-		if (at == a->n || walk[at] != i + 1)
-			continue;
-		for (size_t k = at; !a->n_ring || k != at;
-		     k = asleep_thread(a, a->thread[k].owner))
-			*mem_add(a->ring, a->n_ring, cap) = k;
-	}
-	free(walk);
-}
-
 int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 		struct err *err)
 {
@@ -166,8 +146,26 @@ int asleep_find(const struct path_run *r, int64_t pid, struct asleep *out,
 	/* the readings of a damaged file may have any times */
 	if (out->from >= out->to)
 		out->n = 0;
-	if (!rc)
-		asleep_find_ring(out);
+	if (!rc) {
+		/* Finds the first threads that wait for one another, by
+		 * following owners from each thread until one is reached a
+		 * second time. */
+		size_t *walk =
+			mem_new(out->n + 1, sizeof(*walk)); /* 0: not reached */
+		size_t at, room = 0;
+
+		for (size_t i = 0; i < out->n && !out->n_ring; i++) {
+			for (at = i; at < out->n && !walk[at];
+			     at = asleep_thread(out, out->thread[at].owner))
+				walk[at] = i + 1;
+			if (at == out->n || walk[at] != i + 1)
+				continue;
+			for (size_t k = at; !out->n_ring || k != at;
+			     k = asleep_thread(out, out->thread[k].owner))
+				*mem_add(out->ring, out->n_ring, room) = k;
+		}
+		free(walk);
+	}
 	return rc ? -1 : 0;
 }
 

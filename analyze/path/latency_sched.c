@@ -70,33 +70,6 @@ static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
 	s->fn(s->arg, i, s->kind, s->thread[thread].comm, &s->thread[thread]);
 }
 
-/* Reports each time in which a thread was ready, if both of its ends are
- * recorded switches or wake-ups, not losses. */
-static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
-{
-	struct proofs *p = s->r.proofs;
-	size_t n = proofs_pieces(p, thread);
-
-	for (size_t k = 0; k < n; k++) {
-		const struct proof_piece pc = proofs_piece(p, thread, k);
-		struct interval i = { .begin = pc.from,
-				      .end = pc.to,
-				      .begin_event = pc.out,
-				      .cpu = pc.cpu };
-		bool cut = k + 1 == n ||
-			   proofs_piece(p, thread, k + 1).state != PIECE_RUN;
-
-		if (!piece_is_runnable(&pc) || pc.from == TIMELINE_START ||
-		    pc.to == TIMELINE_END)
-			continue;
-		cut |= !k ||
-		       proofs_piece(p, thread, k - 1).state == PIECE_UNKNOWN;
-		latency_sched_tell(s, thread, &i,
-				   cut || pc.open ? PROOF_LIKELY
-						  : (enum proof)pc.proof);
-	}
-}
-
 /* Returns the CPU of the switch that began a wait; -1: not known. The run
  * before it may be too short for a piece. */
 static int32_t latency_sched_left(const struct timeline *t,
@@ -113,28 +86,6 @@ static int32_t latency_sched_left(const struct timeline *t,
 	return s.to == w->from ? s.cpu : -1;
 }
 
-/* Reports a wait. It is proved if no piece of it may hide a run. */
-static void latency_sched_wait(struct latency_sched *s,
-			       const struct path_wait *w)
-{
-	struct proofs *p = s->r.proofs;
-	struct interval i = {
-		.begin = w->from, .end = w->to, .begin_event = w->out, .cpu = -1
-	};
-	enum proof least = PROOF_PROVED;
-
-	i.cpu = latency_sched_left(s->r.t, w);
-	for (size_t k = w->piece; k < proofs_pieces(p, w->thread); k++) {
-		const struct proof_piece pc = proofs_piece(p, w->thread, k);
-
-		if (pc.from >= w->to)
-			break;
-		if (pc.proof < (uint8_t)least || pc.open)
-			least = PROOF_LIKELY;
-	}
-	latency_sched_tell(s, w->thread, &i, least);
-}
-
 void latency_sched_each(struct latency_sched *s, const char *kind,
 			latency_sched_fn *fn, void *arg)
 {
@@ -145,11 +96,59 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
 		struct path_walk at = { .thread = i };
 		struct path_wait w;
 
-		if (!strcmp(kind, sched_kinds[0]))
-			latency_sched_ready(s, i);
-		else
-			while (path_next_of_thread(&s->r, &at, &w))
-				latency_sched_wait(s, &w);
+		if (!strcmp(kind, sched_kinds[0])) {
+			/* each time in which a thread was ready, if both of
+			 * its ends are recorded switches or wake-ups */
+			struct proofs *p = s->r.proofs;
+			size_t n = proofs_pieces(p, i);
+
+			for (size_t k = 0; k < n; k++) {
+				const struct proof_piece pc =
+					proofs_piece(p, i, k);
+				struct interval j = { .begin = pc.from,
+						      .end = pc.to,
+						      .begin_event = pc.out,
+						      .cpu = pc.cpu };
+				bool cut = k + 1 == n ||
+					   proofs_piece(p, i, k + 1).state !=
+						   PIECE_RUN;
+
+				if (!piece_is_runnable(&pc) ||
+				    pc.from == TIMELINE_START ||
+				    pc.to == TIMELINE_END)
+					continue;
+				cut |= !k || proofs_piece(p, i, k - 1).state ==
+						     PIECE_UNKNOWN;
+				latency_sched_tell(
+					s, i, &j,
+					cut || pc.open ? PROOF_LIKELY
+						       : (enum proof)pc.proof);
+			}
+		} else {
+			while (path_next_of_thread(&s->r, &at, &w)) {
+				/* proved if no piece of it may hide a run */
+				struct proofs *p = s->r.proofs;
+				struct interval m = { .begin = w.from,
+						      .end = w.to,
+						      .begin_event = w.out,
+						      .cpu = -1 };
+				enum proof least = PROOF_PROVED;
+
+				m.cpu = latency_sched_left(s->r.t, &w);
+				for (size_t k = w.piece;
+				     k < proofs_pieces(p, w.thread); k++) {
+					const struct proof_piece pc =
+						proofs_piece(p, w.thread, k);
+
+					if (pc.from >= w.to)
+						break;
+					if (pc.proof < (uint8_t)least ||
+					    pc.open)
+						least = PROOF_LIKELY;
+				}
+				latency_sched_tell(s, w.thread, &m, least);
+			}
+		}
 		proofs_forget(s->r.proofs);
 	}
 }

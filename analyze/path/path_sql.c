@@ -143,37 +143,6 @@ COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
 COMPARE_FUNCTION_OF(blame_compare_places, uint32_t, struct blame_row,
 		    blame_compare(&of[*x], &of[*y]));
 
-/* Adds the chain of a wait to the blame rows of its thread. */
-static void blame_take_wait(struct path_sql *s, const struct path_wait *w)
-{
-	struct blamed *of = &s->blamed[w->thread];
-	struct chain c = { 0 };
-	struct path_sum *sum;
-	size_t n;
-
-	path_chain(&s->r, w->thread, w->from, w->to, &c);
-	sum = path_sums(NULL, &c, true, &n);
-	for (size_t k = 0; k < n; k++) {
-		const uint32_t key[3] = { sum[k].thread, (uint32_t)sum[k].state,
-					  (uint32_t)sum[k].proof };
-		uint32_t id =
-			intern_add_bytes(&s->blame_index, key, sizeof(key));
-		struct blame_row *row;
-
-		if (id == of->n) {
-			*mem_add(s->blame, s->n_blame, s->cap_blame) =
-				(struct blame_row){ .thread = w->thread,
-						    .sum = sum[k] };
-			s->blame[of->first + of->n++].sum.ns = 0;
-		}
-		row = &s->blame[of->first + id];
-		row->sum.ns += sum[k].ns;
-		row->waits++;
-	}
-	free(sum);
-	chain_release(&c);
-}
-
 /* Returns the blame rows of a thread, and makes them at the first request. */
 static const struct blamed *blame_of(struct path_sql *s, uint32_t thread)
 {
@@ -185,8 +154,34 @@ static const struct blamed *blame_of(struct path_sql *s, uint32_t thread)
 		return of;
 	of->made = true;
 	of->first = s->n_blame;
-	while (path_next_of_thread(&s->r, &at, &w))
-		blame_take_wait(s, &w);
+	while (path_next_of_thread(&s->r, &at, &w)) {
+		struct chain c = { 0 };
+		struct path_sum *sum;
+		size_t n;
+
+		path_chain(&s->r, w.thread, w.from, w.to, &c);
+		sum = path_sums(NULL, &c, true, &n);
+		for (size_t k = 0; k < n; k++) {
+			const uint32_t key[3] = { sum[k].thread,
+						  (uint32_t)sum[k].state,
+						  (uint32_t)sum[k].proof };
+			uint32_t id = intern_add_bytes(&s->blame_index, key,
+						       sizeof(key));
+			struct blame_row *row;
+
+			if (id == of->n) {
+				*mem_add(s->blame, s->n_blame, s->cap_blame) =
+					(struct blame_row){ .thread = w.thread,
+							    .sum = sum[k] };
+				s->blame[of->first + of->n++].sum.ns = 0;
+			}
+			row = &s->blame[of->first + id];
+			row->sum.ns += sum[k].ns;
+			row->waits++;
+		}
+		free(sum);
+		chain_release(&c);
+	}
 	sort_items(s->blame + of->first, of->n, blame_compare);
 	intern_release(&s->blame_index);
 	return of;
@@ -309,25 +304,6 @@ static void sql_text(struct value *v, const char *text)
 	*v = (struct value){ .kind = VALUE_TEXT, .text = text };
 }
 
-/* Sets the proof of a state, or its own premise. Proofs of all states but birth
- * and death rest on the premise of the capture; a ready state may have its
- * own. */
-static void sql_state_proof(const struct path_sql *s, uint32_t thread,
-			    const struct proof_piece *pc, int column,
-			    struct value *v)
-{
-	const struct limits_answer held = proofs_held(s->r.proofs, thread, pc);
-	unsigned int own =
-		pc->state == PIECE_READY ? limits_premises(&held) : 0;
-	bool all = pc->state != PIECE_UNBORN && pc->state != PIECE_DEAD &&
-		   causes_premise(s->r.causes).words;
-
-	if (column == COMPUTED_STATE_INTERVAL_PROOF)
-		sql_text(v, proof_key_of((enum proof)pc->proof, all || own));
-	else
-		virtual_text(v, limits_keys(own));
-}
-
 /* Sets the id of the wake-up of an edge; NULL without an edge. */
 static void sql_wake_id(struct path_sql *s, uint32_t thread, uint32_t edge,
 			struct value *v)
@@ -423,29 +399,6 @@ static size_t sql_next_interval(void *arg, const struct virtual_ask *ask,
 	return sql_next(arg, ask, row, sql_seek_interval);
 }
 
-/* Sets the tid that was longest on the CPU for which the thread was ready. */
-static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
-		       struct value *v)
-{
-	struct occupant o;
-
-	if (pc->state == PIECE_READY &&
-	    account_occupant(s->r.t, pc->cpu, pc->from, pc->to, &o))
-		virtual_int(v, timeline_tid(s->r.t, o.thread));
-}
-
-/* Sets the first loss that may hide more in a piece, if table loss has a row
- * for one. */
-static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
-		     struct value *v)
-{
-	const struct timeline_loss *l = NULL;
-
-	while (pc->open && v->kind == VALUE_NULL &&
-	       (l = timeline_next_loss_in(s->r.t, pc->from, pc->to, l)))
-		sql_int_or(v, l->id);
-}
-
 static void sql_interval_cell(void *arg, size_t row, int column,
 			      struct value *v)
 {
@@ -471,16 +424,42 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 	else if (column == COMPUTED_STATE_INTERVAL_STATE)
 		sql_text(v, chain_state_word(chain_own(&pc)));
 	else if (column == COMPUTED_STATE_INTERVAL_PROOF ||
-		 column == COMPUTED_STATE_INTERVAL_PREMISE)
-		sql_state_proof(s, thread, &pc, column, v);
-	else if (column == COMPUTED_STATE_INTERVAL_BEHIND)
-		sql_behind(s, &pc, v);
-	else if (column == COMPUTED_STATE_INTERVAL_WAKE)
+		 column == COMPUTED_STATE_INTERVAL_PREMISE) {
+		/* Proofs of
+		 * all states but birth and death rest on the premise of the
+		 * capture; a ready state may have its own. */
+		const struct limits_answer held =
+			proofs_held(s->r.proofs, thread, &pc);
+		unsigned int own =
+			pc.state == PIECE_READY ? limits_premises(&held) : 0;
+		bool all = pc.state != PIECE_UNBORN && pc.state != PIECE_DEAD &&
+			   causes_premise(s->r.causes).words;
+
+		if (column == COMPUTED_STATE_INTERVAL_PROOF)
+			sql_text(v, proof_key_of((enum proof)pc.proof,
+						 all || own));
+		else
+			virtual_text(v, limits_keys(own));
+	} else if (column == COMPUTED_STATE_INTERVAL_BEHIND) {
+		/* who was longest on the CPU for which the thread was ready */
+		struct occupant o;
+
+		if (pc.state == PIECE_READY &&
+		    account_occupant(s->r.t, pc.cpu, pc.from, pc.to, &o))
+			virtual_int(v, timeline_tid(s->r.t, o.thread));
+	} else if (column == COMPUTED_STATE_INTERVAL_WAKE)
 		sql_wake_id(s, thread, pc.edge, v);
-	else if (column == COMPUTED_STATE_INTERVAL_LOSS)
-		sql_loss(s, &pc, v);
-	else
+	else if (column == COMPUTED_STATE_INTERVAL_LOSS) {
+		/* the first loss that may hide more in the piece, and has a
+		 * row in table loss */
+		const struct timeline_loss *l = NULL;
+
+		while (pc.open && v->kind == VALUE_NULL &&
+		       (l = timeline_next_loss_in(s->r.t, pc.from, pc.to, l)))
+			sql_int_or(v, l->id);
+	} else {
 		sql_int_if(v, &number[column]);
+	}
 }
 
 /* ---- wake */
@@ -612,36 +591,6 @@ static const struct sql_wait *sql_sum_wait(struct path_sql *s,
 	return w;
 }
 
-/* Sets a column that needs the chain of the wait, which is made once. */
-static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
-			   struct value *v)
-{
-	if (!w->chained) {
-		struct chain c = { 0 };
-		struct path_sum *sum;
-		size_t n;
-
-		w->chained = true;
-		path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
-		w->proved = path_with(&c, PROOF_PROVED);
-		sum = path_sums(NULL, &c, true, &n);
-		if (n)
-			w->most = sum[0];
-		free(sum);
-		chain_release(&c);
-	}
-	if (column == COMPUTED_WAIT_PROVED_NS)
-		virtual_int(v, (int64_t)w->proved);
-	else if (column == COMPUTED_WAIT_BY_TID)
-		virtual_int(v, timeline_tid(s->r.t, w->most.thread));
-	else if (column == COMPUTED_WAIT_BY_COMM)
-		sql_text(v, path_comm(&s->r, w->most.thread));
-	else if (column == COMPUTED_WAIT_BY_STATE)
-		sql_text(v, chain_state_word(w->most.state));
-	else if (column == COMPUTED_WAIT_BY_NS)
-		virtual_int(v, (int64_t)w->most.ns);
-}
-
 static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 {
 	/* proved time of each state */
@@ -685,9 +634,34 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 					causes_stack(s->r.causes, w->out))));
 	else if (column == COMPUTED_WAIT_WAKE)
 		sql_wake_id(s, w->thread, sql_sum_wait(s, at)->edge, v);
-	else if (column >= COMPUTED_WAIT_PROVED_NS)
-		sql_wait_chain(s, at, column, v);
-	else if (column >= COMPUTED_WAIT_BLOCKED_NS)
+	else if (column >= COMPUTED_WAIT_PROVED_NS) {
+		/* the chain of the wait is made once */
+		if (!at->chained) {
+			struct chain c = { 0 };
+			struct path_sum *sum;
+			size_t n;
+
+			at->chained = true;
+			path_chain(&s->r, at->w.thread, at->w.from, at->w.to,
+				   &c);
+			at->proved = path_with(&c, PROOF_PROVED);
+			sum = path_sums(NULL, &c, true, &n);
+			if (n)
+				at->most = sum[0];
+			free(sum);
+			chain_release(&c);
+		}
+		if (column == COMPUTED_WAIT_PROVED_NS)
+			virtual_int(v, (int64_t)at->proved);
+		else if (column == COMPUTED_WAIT_BY_TID)
+			virtual_int(v, timeline_tid(s->r.t, at->most.thread));
+		else if (column == COMPUTED_WAIT_BY_COMM)
+			sql_text(v, path_comm(&s->r, at->most.thread));
+		else if (column == COMPUTED_WAIT_BY_STATE)
+			sql_text(v, chain_state_word(at->most.state));
+		else if (column == COMPUTED_WAIT_BY_NS)
+			virtual_int(v, (int64_t)at->most.ns);
+	} else if (column >= COMPUTED_WAIT_BLOCKED_NS)
 		virtual_int(v, (int64_t)sql_sum_wait(s, at)->ns[part[column]]);
 	else
 		sql_int_if(v, &number[column]);

@@ -427,68 +427,6 @@ static void timed_take_throttled(struct timed_parts *p, int64_t from,
 	}
 }
 
-/* Adds the throttled time that the cgroup's counter confirms: at most what it
- * counted for all threads. */
-static void timed_take_quota(struct timed_parts *p)
-{
-	for (size_t i = 0; i < p->n_span; i++) {
-		struct timings_item item = { .at = p->span[i].to,
-					     .group = GROUP_QUOTA,
-					     .proved = true };
-
-		uint64_t ns = p->throttled[i];
-
-		lower_to(ns, (uint64_t)p->span[i].throttled);
-		item.least = item.most = (int64_t)ns;
-		if (item.most > 0)
-			timed_add(p->d, TIMED_QUOTA, NULL, NULL, item);
-	}
-}
-
-/* Adds a thread's chain: what each thread did while this one ran or waited.
- * itself: what to call the thread; NULL: its name. */
-static void timed_take_chain(struct timed_parts *p, const struct chain *c,
-			     uint32_t thread, const char *itself)
-{
-	struct path_run *r = &p->r;
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct chain_segment *g = &c->segment[i];
-		int64_t lock = path_locks_on_way(&p->locks, c, g);
-		bool shared = g->state == CHAIN_READY ||
-			      g->state == CHAIN_THROTTLED ||
-			      g->state == CHAIN_HELD;
-		char *who =
-			thread_names_role(itself && g->thread == thread
-						  ? itself
-						  : path_comm(r, g->thread));
-		char *where =
-			lock ? mem_printf(TIMED_LOCK "%s",
-					  path_locks_in(r, lock))
-			     : mem_strdup(shared ? ""
-						 : path_function(r, g->out));
-		const char *key[] = { path_doing(g->state), who, where };
-		size_t n = 0;
-		const struct path_code_sample *at =
-			path_code_of(&p->code, g->thread, g->from, g->to, &n);
-
-		if (g->state == CHAIN_THROTTLED)
-			timed_take_throttled(p, g->from, g->to);
-		if (g->state != CHAIN_UNKNOWN)
-			p->ended = g->state == CHAIN_DEAD;
-		if (g->state == CHAIN_READY) {
-			timed_take_ready(p, g, key);
-		} else if (itself || (g->state != CHAIN_UNBORN && !p->ended)) {
-			uint32_t row =
-				timed_take_part(p, key, g, g->to - g->from);
-
-			for (size_t k = 0; g->state == CHAIN_RUN && k < n; k++)
-				timed_take_code(p->d, r, row, &at[k]);
-		}
-		free_all(who, where);
-	}
-}
-
 /* Adds the parts of a thread's time, window by window, as the chain of a long
  * recording takes much memory. */
 static void timed_take_whole(struct timed_parts *p, uint32_t thread,
@@ -516,7 +454,48 @@ static void timed_take_whole(struct timed_parts *p, uint32_t thread,
 			s->state = CHAIN_TIMER;
 			lower_to(s->proof, PROOF_LIKELY);
 		}
-		timed_take_chain(p, &c, thread, itself);
+		/* what each thread did while this one ran or waited */
+		struct path_run *r = &p->r;
+
+		for (size_t i = 0; i < c.n; i++) {
+			const struct chain_segment *g = &c.segment[i];
+			int64_t lock = path_locks_on_way(&p->locks, &c, g);
+			bool shared = g->state == CHAIN_READY ||
+				      g->state == CHAIN_THROTTLED ||
+				      g->state == CHAIN_HELD;
+			char *who = thread_names_role(
+				itself && g->thread == thread
+					? itself
+					: path_comm(r, g->thread));
+			char *where =
+				lock ? mem_printf(TIMED_LOCK "%s",
+						  path_locks_in(r, lock))
+				     : mem_strdup(shared ? ""
+							 : path_function(
+								   r, g->out));
+			const char *key[] = { path_doing(g->state), who,
+					      where };
+			size_t n = 0;
+			const struct path_code_sample *at = path_code_of(
+				&p->code, g->thread, g->from, g->to, &n);
+
+			if (g->state == CHAIN_THROTTLED)
+				timed_take_throttled(p, g->from, g->to);
+			if (g->state != CHAIN_UNKNOWN)
+				p->ended = g->state == CHAIN_DEAD;
+			if (g->state == CHAIN_READY) {
+				timed_take_ready(p, g, key);
+			} else if (itself ||
+				   (g->state != CHAIN_UNBORN && !p->ended)) {
+				uint32_t row = timed_take_part(p, key, g,
+							       g->to - g->from);
+
+				for (size_t k = 0;
+				     g->state == CHAIN_RUN && k < n; k++)
+					timed_take_code(p->d, r, row, &at[k]);
+			}
+			free_all(who, where);
+		}
 		chain_clear(&c);
 	}
 	chain_release(&c);
@@ -601,7 +580,19 @@ static int timed_read_program(struct timed *d, struct store *db,
 	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++)
 		if (timed_chooses(d, &p.r, i))
 			timed_take_whole(&p, i, NULL);
-	timed_take_quota(&p);
+	/* the throttled time that the cgroup's counter confirms: at most
+	 * what it counted for all threads */
+	for (size_t i = 0; i < p.n_span; i++) {
+		struct timings_item item = { .at = p.span[i].to,
+					     .group = GROUP_QUOTA,
+					     .proved = true };
+		uint64_t ns = p.throttled[i];
+
+		lower_to(ns, (uint64_t)p.span[i].throttled);
+		item.least = item.most = (int64_t)ns;
+		if (item.most > 0)
+			timed_add(p.d, TIMED_QUOTA, NULL, NULL, item);
+	}
 	free_all(p.code.at, p.own.pid, p.ran[0], p.ran[1], p.span, p.throttled);
 	path_locks_release(&p.locks);
 	path_close(&p.r);

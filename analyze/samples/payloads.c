@@ -188,22 +188,6 @@ struct payloads {
 	size_t cap_raw, cap_text;
 };
 
-/* Finds the column of each field in the type's ev_ table. */
-static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
-{
-	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
-	char name[STORE_NAME_MAX];
-	const struct tp_format *fmt = &t->payload->fmt;
-
-	t->column = mem_new(fmt->n + 1, sizeof(*t->column));
-	for (size_t i = 0; i < fmt->n; i++) {
-		store_column_name(fmt->def[i].name, name);
-		for (size_t j = 1; j < rows_columns(r); j++)
-			if (!strcmp(rows_name(r, j), name))
-				t->column[i] = j;
-	}
-}
-
 bool payloads_long32(const char *arch)
 {
 	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") &&
@@ -222,46 +206,44 @@ struct payload *payloads_of_row(const struct rows *r)
 	return *format ? payload_new(format, &on) : NULL;
 }
 
-/* Reads the functions of the kernel, which only a few formats name, when they
- * are needed. If that fails, functions have no names. */
-static void payloads_read_symbols(struct payloads *ps)
-{
-	struct rows *r = rows_of(ps->db, "payload_symbols", NULL);
-
-	ps->has_symbols = true;
-
-	while (rows_step(r)) {
-		const char *path = rows_text(r, PAYLOAD_SYMBOLS_PATH);
-		const char *name = arena_strdup(
-			&ps->names, rows_text(r, PAYLOAD_SYMBOLS_NAME));
-		struct payload_symbol s = {
-			.is = { .name = name,
-				.len = strlen(name),
-				.start = (uint64_t)rows_int(
-					r, PAYLOAD_SYMBOLS_ADDR),
-				.size = (uint64_t)rows_int(
-					r, PAYLOAD_SYMBOLS_SIZE) },
-			.last = (uint64_t)rows_int(r, PAYLOAD_SYMBOLS_LAST),
-		};
-
-		/* "[veth]", or a file of that name */
-		if (rows_int(r, PAYLOAD_SYMBOLS_IS_MODULE) && *path == '[') {
-			s.is.module = arena_strdup(&ps->names, path + 1);
-			s.is.module_len = strcspn(s.is.module, "]");
-		}
-		*mem_add(ps->symbol, ps->n_symbol, ps->cap_symbol) = s;
-	}
-	rows_close(r);
-}
-
 /* Finds the function at an address. Returns false if none is known, or if two
  * captures have different ones there. */
 static bool payloads_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 {
 	struct payloads *ps = of;
 
-	if (!ps->has_symbols)
-		payloads_read_symbols(ps);
+	if (!ps->has_symbols) {
+		/* Only a few formats name functions of the kernel. If this
+		 * fails, they have no names. */
+		struct rows *r = rows_of(ps->db, "payload_symbols", NULL);
+
+		ps->has_symbols = true;
+		while (rows_step(r)) {
+			const char *path = rows_text(r, PAYLOAD_SYMBOLS_PATH);
+			const char *name = arena_strdup(
+				&ps->names, rows_text(r, PAYLOAD_SYMBOLS_NAME));
+			struct payload_symbol s = {
+				.is = { .name = name,
+					.len = strlen(name),
+					.start = (uint64_t)rows_int(
+						r, PAYLOAD_SYMBOLS_ADDR),
+					.size = (uint64_t)rows_int(
+						r, PAYLOAD_SYMBOLS_SIZE) },
+				.last = (uint64_t)rows_int(
+					r, PAYLOAD_SYMBOLS_LAST),
+			};
+
+			/* "[veth]", or a file of that name */
+			if (rows_int(r, PAYLOAD_SYMBOLS_IS_MODULE) &&
+			    *path == '[') {
+				s.is.module =
+					arena_strdup(&ps->names, path + 1);
+				s.is.module_len = strcspn(s.is.module, "]");
+			}
+			*mem_add(ps->symbol, ps->n_symbol, ps->cap_symbol) = s;
+		}
+		rows_close(r);
+	}
 	const size_t n =
 		search_where(ps->n_symbol, i, ps->symbol[i].is.start > addr);
 	const struct payload_symbol *s = n ? &ps->symbol[n - 1] : NULL;
@@ -308,8 +290,19 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 		for (size_t i = 0; t.payload && i < ps->n_cursor; i++)
 			if (!strcmp(ps->cursor[i].name, table))
 				t.cursor = i + 1;
-		if (t.cursor)
-			payloads_find_columns(ps, &t);
+		if (t.cursor) {
+			const struct rows *ev = ps->cursor[t.cursor - 1].c.rows;
+			char name[STORE_NAME_MAX];
+			const struct tp_format *fmt = &t.payload->fmt;
+
+			t.column = mem_new(fmt->n + 1, sizeof(*t.column));
+			for (size_t i = 0; i < fmt->n; i++) {
+				store_column_name(fmt->def[i].name, name);
+				for (size_t j = 1; j < rows_columns(ev); j++)
+					if (!strcmp(rows_name(ev, j), name))
+						t.column[i] = j;
+			}
+		}
 		if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT)) {
 			/* A capture that is text has one format for a whole
 			 * line. The fields that the reader found in lines are

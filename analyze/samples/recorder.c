@@ -35,32 +35,26 @@ static void notes_end(struct notes *n)
 	n->line.len = 0;
 }
 
-static int notes_read_captures(struct notes *n, struct store *db,
-			       struct err *err)
-{
-	struct rows *r = rows_of(db, "info_captures", err);
-
-	while (rows_step(r)) {
-		add_text(n, "capture ", rows_text(r, INFO_CAPTURES_PATH));
-		add_text(n, ", format ", rows_text(r, INFO_CAPTURES_FORMAT));
-		add_text(n, ", host ", rows_text(r, INFO_CAPTURES_HOST));
-		add_text(n, ", kernel ", rows_text(r, INFO_CAPTURES_RELEASE));
-		add_text(n, ", made by ", rows_text(r, INFO_CAPTURES_VERSION));
-		add_text(n, ", command ", rows_text(r, INFO_CAPTURES_CMDLINE));
-		if (rows_value(r, INFO_CAPTURES_COMPLETE).kind == VALUE_INT &&
-		    !rows_int(r, INFO_CAPTURES_COMPLETE))
-			text_out_add(&n->line, ", truncated or damaged");
-		notes_end(n);
-	}
-	return rows_end(r, err);
-}
-
 int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err)
 {
 	char line[LINE_SIZE];
 	struct notes n = { fn, arg, { .buf = line, .size = sizeof(line) } };
 
-	if (notes_read_captures(&n, db, err))
+	struct rows *c = rows_of(db, "info_captures", err);
+
+	while (rows_step(c)) {
+		add_text(&n, "capture ", rows_text(c, INFO_CAPTURES_PATH));
+		add_text(&n, ", format ", rows_text(c, INFO_CAPTURES_FORMAT));
+		add_text(&n, ", host ", rows_text(c, INFO_CAPTURES_HOST));
+		add_text(&n, ", kernel ", rows_text(c, INFO_CAPTURES_RELEASE));
+		add_text(&n, ", made by ", rows_text(c, INFO_CAPTURES_VERSION));
+		add_text(&n, ", command ", rows_text(c, INFO_CAPTURES_CMDLINE));
+		if (rows_value(c, INFO_CAPTURES_COMPLETE).kind == VALUE_INT &&
+		    !rows_int(c, INFO_CAPTURES_COMPLETE))
+			text_out_add(&n.line, ", truncated or damaged");
+		notes_end(&n);
+	}
+	if (rows_end(c, err))
 		return -1;
 	struct rows *rows = rows_of(db, "check_losses", err);
 

@@ -19,27 +19,6 @@ struct label_facts {
 	const char *last; /* file of the last row: most rows repeat it */
 };
 
-/* Notes the source line of a label, or that it has several. */
-static void label_facts_add_line(struct label_facts *f, uint32_t label,
-				 const struct rows *r)
-{
-	struct label_fact *fact = &f->fact[label];
-	const char *file = rows_text(r, LABEL_FACTS_FILE);
-	uint32_t line = (uint32_t)rows_int(r, LABEL_FACTS_LINE);
-
-	if (!file[0] || fact->several)
-		return;
-	if (!fact->file) {
-		if (!f->last || strcmp(f->last, file))
-			f->last = arena_strdup(&f->text, file);
-		fact->file = f->last;
-		fact->line = line;
-	} else if (fact->line != line || strcmp(fact->file, file)) {
-		fact->file = NULL;
-		fact->several = true;
-	}
-}
-
 /* Counts a place of a label once. Frames of one place may differ in a flag, or
  * be in files that differ only in the process that mapped them. */
 static void label_facts_add_place(struct label_facts *f, uint32_t label,
@@ -86,8 +65,23 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 				       &label))
 			continue;
 		mem_reach(f->fact, f->n, f->cap, (size_t)label + 1);
-		label_facts_add_line(f, label, r);
 		struct label_fact *fact = &f->fact[label];
+		/* the source line of the label, or that it has several */
+		const char *file = rows_text(r, LABEL_FACTS_FILE);
+		uint32_t line = (uint32_t)rows_int(r, LABEL_FACTS_LINE);
+
+		if (file[0] && !fact->several) {
+			if (!fact->file) {
+				if (!f->last || strcmp(f->last, file))
+					f->last = arena_strdup(&f->text, file);
+				fact->file = f->last;
+				fact->line = line;
+			} else if (fact->line != line ||
+				   strcmp(fact->file, file)) {
+				fact->file = NULL;
+				fact->several = true;
+			}
+		}
 		struct value id = rows_value(r, LABEL_FACTS_BUILD_ID);
 		char hex[sizeof(fact->build)] = "";
 

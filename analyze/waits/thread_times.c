@@ -127,21 +127,6 @@ static void threads_take_wait(struct threads *th, const struct offcpu_wait *w)
 	th->waiting += ns;
 }
 
-static void threads_take_run(struct threads *th, const struct offcpu_run *r)
-{
-	uint32_t comm =
-		r->comm ? r->comm : stacks_comm_of_tid(th->stacks, r->tid);
-	uint64_t ns = (uint64_t)r->to - (uint64_t)r->from;
-	struct thread_times *t;
-
-	/* the idle task has the rest */
-	if (!r->tid)
-		return;
-	t = threads_of(th, comm, r->tid, r->to);
-	t->on_cpu = saturating_add(t->on_cpu, ns);
-	th->on_cpu = saturating_add(th->on_cpu, ns);
-}
-
 COMPARE_FUNCTION(compare_thread_times, struct thread_times,
 		 compare_numbers(saturating_add(y->on_cpu, y->ready),
 				 saturating_add(x->on_cpu, x->ready))
@@ -182,8 +167,21 @@ int threads_load(struct store *db, const char *path, struct threads *th,
 	while ((rc = waits_next(w, &item, err)) > 0)
 		if (item.kind == WAITS_WAIT)
 			threads_take_wait(th, &item.wait);
-		else if (item.kind == WAITS_RUN)
-			threads_take_run(th, &item.run);
+		else if (item.kind == WAITS_RUN) {
+			const struct offcpu_run *r = &item.run;
+			uint32_t comm = r->comm ? r->comm
+						: stacks_comm_of_tid(th->stacks,
+								     r->tid);
+			uint64_t ns = (uint64_t)r->to - (uint64_t)r->from;
+			struct thread_times *t;
+
+			/* the idle task has the rest */
+			if (r->tid) {
+				t = threads_of(th, comm, r->tid, r->to);
+				t->on_cpu = saturating_add(t->on_cpu, ns);
+				th->on_cpu = saturating_add(th->on_cpu, ns);
+			}
+		}
 	waits_close(w, &th->sums);
 	sort_items(th->t, th->n, compare_thread_times);
 	return rc;

@@ -303,36 +303,6 @@ static int traced_find_system(struct traced_run *r, struct store *db,
 	return rc;
 }
 
-/* Nests each call in its caller, which has a larger number. */
-static void traced_nest(struct traced_run *r)
-{
-	for (size_t i = r->n; i-- > 0;) {
-		struct traced_call *c = &r->call[i];
-		uint64_t hash = hash_u32s(c->kind, c->name);
-		uint32_t below = c->nest;
-
-		if (c->kind == TRACED_KINDS)
-			continue;
-		if (table_find_hash(&r->label, hash) == TABLE_NONE)
-			table_add(&r->label, hash,
-				  traced_label(
-					  r, c->kind,
-					  intern_get(&r->iv->names, c->name)));
-		c->name = table_find_hash(&r->label, hash);
-		if (c->inside && r->call[c->inside - 1].level < TRACED_LEVELS) {
-			below = r->call[c->inside - 1].nest;
-			c->level = r->call[c->inside - 1].level + 1;
-		} else if (c->inside || c->depth) {
-			r->t->of[c->kind].callerless += !c->inside;
-			below = stacks_nest(r->s, 0,
-					    labels_add_name(r->s->labels,
-							    LABEL_MISSING,
-							    STACK_NAMES_GAP));
-		}
-		c->nest = stacks_nest(r->s, below, c->name);
-	}
-}
-
 /* Adds the calls that pairs of events make, and sums by function. */
 static int traced_load_calls(struct traced_run *r, struct store *db,
 			     const char *path, const struct filter *filter,
@@ -357,7 +327,34 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 	if (!rc && r->n)
 		rc = traced_find_system(r, db, err);
 	if (!rc && r->n) {
-		traced_nest(r);
+		/* the caller of a call has a larger number */
+		for (size_t i = r->n; i-- > 0;) {
+			struct traced_call *c = &r->call[i];
+			uint64_t hash = hash_u32s(c->kind, c->name);
+			uint32_t below = c->nest;
+
+			if (c->kind == TRACED_KINDS)
+				continue;
+			if (table_find_hash(&r->label, hash) == TABLE_NONE)
+				table_add(&r->label, hash,
+					  traced_label(r, c->kind,
+						       intern_get(&r->iv->names,
+								  c->name)));
+			c->name = table_find_hash(&r->label, hash);
+			if (c->inside &&
+			    r->call[c->inside - 1].level < TRACED_LEVELS) {
+				below = r->call[c->inside - 1].nest;
+				c->level = r->call[c->inside - 1].level + 1;
+			} else if (c->inside || c->depth) {
+				r->t->of[c->kind].callerless += !c->inside;
+				below = stacks_nest(
+					r->s, 0,
+					labels_add_name(r->s->labels,
+							LABEL_MISSING,
+							STACK_NAMES_GAP));
+			}
+			c->nest = stacks_nest(r->s, below, c->name);
+		}
 		sort_items(r->call, r->n, traced_compare);
 		ev = events_open(db, filter, EVENTS_FEW, err);
 		rc = ev ? 0 : -1;

@@ -828,40 +828,6 @@ static void waits_begin_unseen(struct waits *w, const struct causes_switch *e,
 		waits_thread_of(w, e->in)->seen = true;
 }
 
-/* Notes who leaves and who comes. If another thread seemed to be there, its end
- * was lost. Records of one task need not have their CPU; then a thread stays
- * where it came until it leaves. */
-static void waits_change_seat(struct waits *w, const struct causes_switch *e,
-			      bool chosen)
-{
-	bool placed = e->cpu >= 0 && e->cpu < CPUS_MAX;
-	struct waits_thread *th;
-	struct waits_seat *s;
-	bool left;
-
-	if (!w->ask.runs || (!e->has_out && !e->has_in) ||
-	    (!placed && !e->capture->records))
-		return;
-	s = placed ? mem_at(w->now.seat, w->now.n_seat, w->now.cap_seat, e->cpu)
-		   : &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
-	if (w->ask.maybe)
-		waits_begin_unseen(w, e, s);
-	th = s->taken ? waits_thread_of(w, s->tid) : NULL;
-	left = e->has_out && (s->tid == e->out || e->out < 0);
-	if (th && left && chosen)
-		waits_give_run(w, th, placed ? e->cpu : -1, s, e);
-	else if (th)
-		waits_leave_unseen(w, s, placed ? e->cpu : -1, e->time);
-	w->now.torn |= th && placed && !left;
-	s->taken = e->has_in && e->in;
-	if (s->taken && placed)
-		waits_thread_of(w, e->in)->cpu = e->cpu;
-	s->tid = e->in;
-	s->from = e->time;
-	s->came = e->event;
-	s->capture = e->capture;
-}
-
 /* Takes a switch: a thread leaves, another comes, or both. */
 static int waits_take_event(struct waits *w, const struct causes_switch *e,
 			    struct err *err)
@@ -875,7 +841,37 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 		return -1;
 	if (e->has_out)
 		waits_leave(w, e, chosen > 0);
-	waits_change_seat(w, e, chosen > 0);
+	/* Notes who leaves and who comes. If another thread seemed to be
+	 * there, its end was lost. Records of one task need not have their
+	 * CPU; then a thread stays where it came until it leaves. */
+	bool placed = e->cpu >= 0 && e->cpu < CPUS_MAX;
+	struct waits_thread *th;
+	struct waits_seat *s;
+	bool left;
+
+	if (w->ask.runs && (e->has_out || e->has_in) &&
+	    (placed || e->capture->records)) {
+		s = placed ? mem_at(w->now.seat, w->now.n_seat, w->now.cap_seat,
+				    e->cpu)
+			   : &waits_thread_of(w, e->has_out ? e->out : e->in)
+				      ->place;
+		if (w->ask.maybe)
+			waits_begin_unseen(w, e, s);
+		th = s->taken ? waits_thread_of(w, s->tid) : NULL;
+		left = e->has_out && (s->tid == e->out || e->out < 0);
+		if (th && left && chosen > 0)
+			waits_give_run(w, th, placed ? e->cpu : -1, s, e);
+		else if (th)
+			waits_leave_unseen(w, s, placed ? e->cpu : -1, e->time);
+		w->now.torn |= th && placed && !left;
+		s->taken = e->has_in && e->in;
+		if (s->taken && placed)
+			waits_thread_of(w, e->in)->cpu = e->cpu;
+		s->tid = e->in;
+		s->from = e->time;
+		s->came = e->event;
+		s->capture = e->capture;
+	}
 	if (!e->has_in || !e->in)
 		return 0;
 	struct waits_thread *came = waits_thread_of(w, e->in);
@@ -901,25 +897,6 @@ static void waits_end_place(struct waits *w, const struct waits_seat *s,
 	w->sums.cut++;
 	waits_give_maybe(w, s->tid, cpu, s->from, exited ? exit : w->now.end,
 			 exited ? WAITS_ON : WAITS_STAYS);
-}
-
-/* Ends the run on a CPU at the end of the capture. perf disables CPU after CPU:
- * a thread may leave a disabled one unseen. */
-static void waits_end_seat(struct waits *w, size_t cpu)
-{
-	const struct waits_seat *s = &w->now.seat[cpu];
-	const struct waits_thread *th =
-		s->taken ? waits_thread_of(w, s->tid) : NULL;
-
-	/* If nothing shows that it left, it was there until the capture ended.
-	 * If only some tasks are recorded, or may be, as a switch that does not
-	 * fit shows, it may have left unseen. Filters select by the switch out,
-	 * which is missing for threads that stay. */
-	if (th && th->cpu == (int32_t)cpu && !filter_given(w->ask.filter) &&
-	    (w->now.whole || (!w->now.some && !w->now.torn)))
-		waits_give_run(w, th, (int32_t)cpu, s, NULL);
-	else if (th)
-		waits_end_place(w, s, (int32_t)cpu);
 }
 
 /* ---- parts */
@@ -1057,8 +1034,26 @@ static void waits_end_part(struct waits *w)
 		if (n->thread[i].away)
 			waits_end_unseen(w, &n->thread[i], n->end, OFFCPU_OPEN);
 	}
-	for (size_t i = 0; i < n->n_seat; i++)
-		waits_end_seat(w, i);
+	for (size_t i = 0; i < n->n_seat; i++) {
+		/* Ends the run on a CPU at the end of the capture. perf
+		 * disables CPU after CPU: a thread may leave a disabled one
+		 * unseen. */
+		const struct waits_seat *s = &w->now.seat[i];
+		const struct waits_thread *th =
+			s->taken ? waits_thread_of(w, s->tid) : NULL;
+
+		/* If nothing shows that it left, it was there until the capture
+		 * ended. If only some tasks are recorded, or may be, as a
+		 * switch that does not fit shows, it may have left unseen.
+		 * Filters select by the switch out, which is missing for
+		 * threads that stay. */
+		if (th && th->cpu == (int32_t)i &&
+		    !filter_given(w->ask.filter) &&
+		    (w->now.whole || (!w->now.some && !w->now.torn)))
+			waits_give_run(w, th, (int32_t)i, s, NULL);
+		else if (th)
+			waits_end_place(w, s, (int32_t)i);
+	}
 	if (!n->wakes)
 		return;
 	/* Finds who ended the waits that are kept, thread by thread, so that

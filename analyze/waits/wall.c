@@ -171,40 +171,6 @@ static uint32_t wall_interval_event(struct stacks *s, const char *kind,
 	return stacks_add_event(s, name, "ns");
 }
 
-/* Adds the intervals that an event begins or, without a begin, ends. */
-static void wall_add_intervals(const struct wall_begins *b,
-			       const struct event_row *e)
-{
-	size_t i = search_where(b->n, k, b->at[k].event >= e->id);
-	struct stacks_group g;
-
-	if (!stacks_group_of(b->stacks, e, &g))
-		return;
-	for (; i < b->n && b->at[i].event == e->id; i++) {
-		const struct wall_interval *w = &b->at[i];
-		uint32_t group;
-		char name[400];
-
-		g.event = wall_interval_event(
-			b->stacks, b->iv->pair[w->pair].kind->word, b->fn);
-		g.samples = w->verdict == INTERVAL_PROVED;
-		g.weight = g.samples ? (uint64_t)w->ns : 0;
-		b->sums->proved += g.samples;
-		group = wall_add_instants(b->stacks, &g, w->begin,
-					  w->begin + w->ns, e->cpu,
-					  g.samples ? b->sums->tick : 0);
-		if (!b->fn)
-			continue;
-		snprintf(name, sizeof(name), "%.300s%s%s%s%s",
-			 intern_get(&b->iv->names, w->name),
-			 g.samples ? "" : ", ",
-			 g.samples ? "" : interval_verdict_word(w->verdict),
-			 w->reason ? ": " : "",
-			 interval_reason_word(w->reason));
-		b->fn(b->arg, w, e, group, name);
-	}
-}
-
 int wall_load_intervals(struct store *db, const char *path,
 			const struct filter *filter, const char *kind,
 			struct stacks *s, struct wall_intervals *sums,
@@ -234,7 +200,39 @@ int wall_load_intervals(struct store *db, const char *path,
 		rc = ev ? 0 : -1;
 	}
 	while (!rc && ev && (rc = events_next(ev, &e, err)) > 0) {
-		wall_add_intervals(&b, &e);
+		/* the intervals that it begins or, without a begin, ends */
+		size_t i = search_where(b.n, k, b.at[k].event >= e.id);
+		struct stacks_group g;
+
+		if (stacks_group_of(b.stacks, &e, &g)) {
+			for (; i < b.n && b.at[i].event == e.id; i++) {
+				const struct wall_interval *w = &b.at[i];
+				uint32_t group;
+				char name[400];
+
+				g.event = wall_interval_event(
+					b.stacks,
+					b.iv->pair[w->pair].kind->word, b.fn);
+				g.samples = w->verdict == INTERVAL_PROVED;
+				g.weight = g.samples ? (uint64_t)w->ns : 0;
+				b.sums->proved += g.samples;
+				group = wall_add_instants(
+					b.stacks, &g, w->begin,
+					w->begin + w->ns, e.cpu,
+					g.samples ? b.sums->tick : 0);
+				if (!b.fn)
+					continue;
+				snprintf(name, sizeof(name), "%.300s%s%s%s%s",
+					 intern_get(&b.iv->names, w->name),
+					 g.samples ? "" : ", ",
+					 g.samples ? ""
+						   : interval_verdict_word(
+							     w->verdict),
+					 w->reason ? ": " : "",
+					 interval_reason_word(w->reason));
+				b.fn(b.arg, w, &e, group, name);
+			}
+		}
 		rc = 0;
 	}
 	events_close(ev);
