@@ -230,12 +230,26 @@ static bool ptext_take_frame(struct scan s, struct ptext_frame *out)
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
 	scan_blanks(&s);
-	if (!scan_hex(&s, &out->ip) || !ptext_ends(s))
+	const size_t left = s.n;
+
+	/* an instruction of -F brstackinsn has 16 digits and a tab */
+	if (!scan_hex(&s, &out->ip) || !ptext_ends(s) ||
+	    (left - s.n == 16 && scan_starts(s, "\t")))
 		return false;
 	scan_blanks(&s);
 	scan_trim(&s);
 	out->rest = s;
 	return true;
+}
+
+/* Returns whether a line is of -F brstackinsn: a function, "\tmain+22:", an
+ * instruction, "\t0000000000401136\tinsn: 89 07", or a remark. */
+static bool ptext_is_code(struct scan s)
+{
+	return scan_starts(s, "\t... ") ||
+	       scan_starts(s, "\tmismatch of LBR") ||
+	       (s.n && s.p[s.n - 1] == ':') || scan_find(s, ":\t") < s.n ||
+	       (s.n > 17 && s.p[17] == '\t');
 }
 
 /* Returns whether a name ends in a CPU or a time: then the number after it is a
@@ -656,7 +670,8 @@ static int ptext_recognise(struct scan s, bool folded)
 			const bool frame = tab && ptext_take_frame(line, &f);
 
 			frames += frame;
-			other += tab && !frame && !ptext_is_more(line);
+			other += tab && !frame && !ptext_is_more(line) &&
+				 !ptext_is_code(line);
 			continue;
 		}
 		if (!folded && ptext_take_record(line, &h, &n)) {

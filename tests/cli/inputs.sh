@@ -266,6 +266,8 @@ printf '\n\t          40113\n\t          1136\n\n\t          4013\n\n' >form.txt
 "$B" ingest -q -f --no-symbols -o form.db form.txt >out 2>&1
 is "frames alone are no samples" 1 $?
 form "-F srccode" '0 2 1 1000000000 2000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\n|1         int f(void)\\na 7 2.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\n|1         int f(void)\\n"
+form "-F brstackinsn" '0 1 1 1000000000 1000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f+0x10 (/x)\\n\\tmain+22:\\tx.c:1\\n\\t0000000000401136\\tinsn: 89 07 \\t# PRED 3 cycles [3]\\n\\tf(int)+22:\\n\\t0000000000401140\\tinsn: 89 d0\\n\\t... not reaching sample ...\\n\\n"
+is "has no instruction as a frame" "a;f 1" "$(stacks form.db)"
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
