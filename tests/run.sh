@@ -245,7 +245,8 @@ work_on() {
 	cli/*) ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 ;;
 	esac
 	trap 'kill $!; exit 1' TERM
-	eval "timeout -k 5 $LIMIT ${commands[$1]}" \
+	# a shell without job control lets what it starts ignore SIGINT, nohup SIGHUP
+	eval "timeout -k 5 $LIMIT env --default-signal=INT,HUP ${commands[$1]}" \
 		>"$log/${groups[$1]}-${names[$1]}.log" 2>&1 </dev/null &
 	wait $! || rc=$?
 	rm -rf "${dir:?}/home" "${dir:?}/tmp"

@@ -158,7 +158,7 @@ fp=-fno-omit-frame-pointer
 build() {	# build FUNCTION FILE: the program, with $fp, of a size that is always the same
 	printf '%s\n' "volatile long x;" "__attribute__((noinline)) long $1(long n) { x += n; x ^= n; return x; }" \
 		"__attribute__((noinline)) static long inner_$1(long n) { return $1(n) + x; }" \
-		"int main(void) { return (int)inner_$1(3); }" >p.c
+		"int main(void) { x += 1; x += 2; x += 3; return (int)inner_$1(3); }" >p.c
 	cc -g -O1 $fp -nostdlib -static -Wl,-e,main -Wl,--build-id=none -Wl,-Ttext-segment=0x400000 -o "$2" p.c && truncate -s 16384 "$2"
 }
 old() {	# old FILE...: changed long ago, as far as mtime tells

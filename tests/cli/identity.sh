@@ -332,9 +332,9 @@ is nor_are_its_stacks_judged_there 'not judged (no file)' \
 	"$(classes x.db libhot.so)"
 HOME=$dir/none away c1.data
 is nor_without_cache '?' "$(names x.db libhot.so)"
-# Of few samples those suffice that are where the host's file has no code: the
+# Of few samples two suffice that are where the host's file has no code: the
 # function that burns longest is beyond its end.
-perf record -q -F 49 -g -o few.data unshare -m sh -c \
+perf record -q -F 499 -g -o few.data unshare -m sh -c \
 	"mount --bind '$dir/new' '$dir/lib' && exec '$dir/m'" >/dev/null 2>&1
 XDG_CACHE_HOME=$dir/few away few.data
 is nor_of_few_samples '?' "$(names x.db libhot.so)"

@@ -15,7 +15,7 @@ cd "$dir" || exit 2
 
 # show COMMAND...: what a terminal of 24 rows gets, and the status behind it
 show() {
-	timeout 30 env --default-signal=INT script -qec "stty cols 80 rows 24; $*; echo status \$?" \
+	timeout 30 script -qec "stty cols 80 rows 24; $*; echo status \$?" \
 		/dev/null </dev/null 2>&1 | tr -d '\r' >screen
 }
 # is NAME WANTED GOT
