@@ -233,15 +233,22 @@ static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
 	return false;
 }
 
-/* Takes "comm:pid [prio] CPU:003". */
+/* Takes "comm:pid [prio] success=1 CPU:003"; kernels since 5.14 have no
+ * success. */
 static bool ftext_plugin_wakeup(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " CPU:");
+	struct scan task = scan_head(s, at);
+	const bool woke = scan_take_end(&task, " success=1");
+	const bool slept = !woke && scan_take_end(&task, " success=0");
 
 	if (at == s.n || scan_starts(s, "comm="))
 		return false;
-	if (!ftext_plugin_task(scan_head(s, at), "comm", "pid", "prio", out))
+	if (!ftext_plugin_task(task, "comm", "pid", "prio", out))
 		return false;
+	if (woke || slept)
+		ftext_pair_add_key(out, "success",
+				   scan_of(woke ? "1" : "0", 1));
 	ftext_pair_add_key(out, "target_cpu", scan_tail(s, at + 5));
 	return true;
 }

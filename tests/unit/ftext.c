@@ -338,6 +338,23 @@ START_TEST(switches_in_both_words)
 }
 END_TEST
 
+START_TEST(plugins_print_success_of_old_kernels)
+{
+	ck_assert_str_eq(
+		ftext_records("  a-1 [1] 1.000003: sched_wakeup: b c:7 [120] "
+			      "success=1 CPU:000\n"
+			      "  a-1 [1] 1.000004: sched_wakeup: b c:7 [120] "
+			      "success=0 CPU:000\n"),
+		"comm b c@7\n"
+		"seen a@1\n"
+		"1000003 sched:sched_wakeup@1/1 b c:7 [120] success=1 CPU:000 "
+		"[7>-1]\n"
+		"1000004 sched:sched_wakeup@1/1 b c:7 [120] success=0 "
+		"CPU:000\n");
+	no_damage();
+}
+END_TEST
+
 START_TEST(names_end_where_the_kernel_prints_the_next_key)
 {
 	ck_assert_str_eq(
@@ -612,8 +629,9 @@ END_TEST
 RUN("ftext", stacks_belong_to_the_event_before_them, stacks_never_cross_a_loss,
     deferred_stacks_have_cookies, reports_end_stacks_with_zeros,
     a_field_may_be_a_stack, the_order_of_the_text_is_kept,
-    switches_in_both_words, names_end_where_the_kernel_prints_the_next_key,
-    raw_data_has_its_name, lives_of_tasks, markers_may_have_several_lines,
+    switches_in_both_words, plugins_print_success_of_old_kernels,
+    names_end_where_the_kernel_prints_the_next_key, raw_data_has_its_name,
+    lives_of_tasks, markers_may_have_several_lines,
     strings_and_names_may_have_several_lines,
     a_character_of_an_event_may_be_zero, overwritten_entries_are_a_sum,
     a_cut_last_line_is_damage, lines_that_are_too_long_are_damage,
