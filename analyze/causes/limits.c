@@ -233,35 +233,6 @@ static size_t limits_find(const struct limits *l, int32_t tid, uint32_t path,
 	return search_where(l->n, i, limits_compare(&l->row[i], &key) >= 0);
 }
 
-/* Sets what a cgroup did to its threads between two readings, if it held them.
- * A cgroup without a row in the first reading is new, and counts from 0. */
-static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
-			       size_t b, int64_t len, struct limits_answer *out)
-{
-	struct limits_row first = { .reading = 0 }, last = first;
-	bool frozen = false;
-	int64_t ns, periods, times;
-
-	for (size_t i = limits_find(l, -1, path, a);
-	     i < l->n && l->row[i].tid == -1 && l->row[i].path == path &&
-	     l->row[i].reading <= b;
-	     i++) {
-		last = l->row[i];
-		if (last.reading == a)
-			first = last;
-		frozen |= last.frozen != 0;
-	}
-	if (__builtin_sub_overflow(last.ns, first.ns, &ns) ||
-	    __builtin_sub_overflow(last.periods, first.periods, &periods) ||
-	    __builtin_sub_overflow(last.throttled, first.throttled, &times) ||
-	    out->cgroup || (!frozen && (times <= 0 || ns < len)))
-		return;
-	out->cgroup = intern_get(&l->text, path);
-	out->frozen = frozen;
-	out->periods = periods;
-	out->throttled = times;
-}
-
 /* The CPUs that a thread may use, and whether it is real-time, by its lines
  * between two readings. */
 struct limits_cpus {
@@ -336,7 +307,34 @@ struct limits_answer limits_tell(const struct limits *l,
 			continue;
 		out.known = true;
 		limits_add_cpus(l, k, b, &cpus);
-		limits_tell_cgroup(l, path, a, b, ask->to - ask->from, &out);
+		/* Sets what a cgroup did to its threads between two
+		 * readings, if it held them. A cgroup without a row in the
+		 * first reading is new, and counts from 0. */
+		struct limits_row first = { .reading = 0 }, last = first;
+		bool frozen = false;
+		int64_t ns, periods, times;
+
+		for (size_t j = limits_find(l, -1, path, a);
+		     j < l->n && l->row[j].tid == -1 &&
+		     l->row[j].path == path && l->row[j].reading <= b;
+		     j++) {
+			last = l->row[j];
+			if (last.reading == a)
+				first = last;
+			frozen |= last.frozen != 0;
+		}
+		if (__builtin_sub_overflow(last.ns, first.ns, &ns) ||
+		    __builtin_sub_overflow(last.periods, first.periods,
+					   &periods) ||
+		    __builtin_sub_overflow(last.throttled, first.throttled,
+					   &times) ||
+		    out.cgroup ||
+		    (!frozen && (times <= 0 || ns < (ask->to - ask->from))))
+			continue;
+		out.cgroup = intern_get(&l->text, path);
+		out.frozen = frozen;
+		out.periods = periods;
+		out.throttled = times;
 	}
 	limits_tell_cpus(l, ask, a, b, &cpus, &out);
 	if (__builtin_sub_overflow(l->reading[b].stolen, l->reading[a].stolen,

@@ -162,29 +162,6 @@ static enum wait_cause cause_of_function(const char *name)
 	return cause;
 }
 
-/* Returns what a stack waits for. The outermost function with a cause is the
- * system call. A fault inside it takes precedence, and over both the innermost
- * function in cause_within[]. */
-static struct cause_pair cause_find(const struct labels *labels,
-				    const struct label_list *l)
-{
-	enum wait_cause cause = WAIT_UNKNOWN, within = WAIT_UNKNOWN, inner;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const char *name = labels_get(labels, l->label[i])->name;
-
-		inner = cause_in(cause_within, ARRAY_SIZE(cause_within), name);
-		if (inner)
-			within = inner;
-		else if (cause_is_any(name, cause_faults))
-			cause = WAIT_FAULT;
-		else if (!cause)
-			cause = cause_of_function(name);
-	}
-	return (struct cause_pair){ (uint8_t)(within ?: cause), (uint8_t)cause,
-				    true };
-}
-
 struct wait_causes *wait_causes_new(struct stacks *s)
 {
 	struct wait_causes *c = mem_new(1, sizeof(*c));
@@ -230,9 +207,29 @@ static bool cause_has_chain(const struct wait_causes *c, uint32_t kraw)
 static struct cause_pair cause_by_kernel(struct wait_causes *c, uint32_t kraw)
 {
 	mem_reach(c->known, c->n, c->cap, (size_t)kraw + 1);
-	if (!c->known[kraw].known)
-		c->known[kraw] = cause_find(c->stacks->labels,
-					    cause_read_kernel(c, kraw));
+	if (!c->known[kraw].known) {
+		const struct label_list *l = cause_read_kernel(c, kraw);
+		enum wait_cause cause = WAIT_UNKNOWN, within = WAIT_UNKNOWN,
+				inner;
+
+		for (size_t i = 0; i < l->n; i++) {
+			const char *name =
+				labels_get(c->stacks->labels, l->label[i])
+					->name;
+
+			inner = cause_in(cause_within, ARRAY_SIZE(cause_within),
+					 name);
+			if (inner)
+				within = inner;
+			else if (cause_is_any(name, cause_faults))
+				cause = WAIT_FAULT;
+			else if (!cause)
+				cause = cause_of_function(name);
+		}
+		c->known[kraw] =
+			(struct cause_pair){ (uint8_t)(within ?: cause),
+					     (uint8_t)cause, true };
+	}
 	return c->known[kraw];
 }
 

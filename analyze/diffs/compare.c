@@ -254,54 +254,6 @@ static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 	}
 }
 
-/* Returns by label whether its image has one build in all runs: DIFF_SAME_BUILD
- * or DIFF_OTHER_BUILD, 0 if that is not known. The caller frees it. */
-static int8_t *compare_builds(const struct compare *c)
-{
-	uint32_t n = labels_count(c->labels);
-	struct intern names = { 0 };
-	const struct image **first = NULL;
-	size_t n_first = 0, cap = 0;
-	/* by name: 1 << side, 4: builds differ, 8: one is not known */
-	uint8_t *sides = NULL;
-	size_t n_sides = 0, cap_sides = 0;
-	int8_t *build = mem_new(n, sizeof(*build));
-
-	for (size_t i = 0; i < c->n && c->run[i].stacks; i++) {
-		const struct known_code *code = c->run[i].stacks->code;
-		int side = compare_side(c, i);
-
-		for (size_t k = 1; k < code->n_image; k++) {
-			const struct image *img = &code->image[k].img;
-			uint32_t id = intern_add(
-				&names,
-				matching_image(c->match, side, img).own);
-
-			if (id == n_first)
-				*mem_add(first, n_first, cap) = img;
-			*mem_at(sides, n_sides, cap_sides, id) |= 1 << side;
-			if (!img->id_len)
-				sides[id] |= 8;
-			else if (img->id_len != first[id]->id_len ||
-				 memcmp(img->id, first[id]->id, img->id_len) !=
-					 0)
-				sides[id] |= 4;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t id =
-			intern_add(&names, labels_get(c->labels, i)->image);
-
-		build[i] = id >= n_sides    ? 0
-			   : sides[id] == 3 ? DIFF_SAME_BUILD
-			   : sides[id] == 7 ? DIFF_OTHER_BUILD
-					    : 0;
-	}
-	intern_release(&names);
-	free_all(first, sides);
-	return build;
-}
-
 bool compare_lacks(const struct compare *c, double alone[2], double all[2])
 {
 	const struct diff_rows *d = c->d;
@@ -999,7 +951,47 @@ int compare_load(struct compare *c, const struct sides *s,
 
 void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 {
-	int8_t *build = compare_builds(c);
+	uint32_t n = labels_count(c->labels);
+	struct intern names = { 0 };
+	const struct image **first = NULL;
+	size_t n_first = 0, cap = 0;
+	/* by name: 1 << side, 4: builds differ, 8: one is not known */
+	uint8_t *sides = NULL;
+	size_t n_sides = 0, cap_sides = 0;
+	int8_t *build = mem_new(n, sizeof(*build));
+
+	for (size_t i = 0; i < c->n && c->run[i].stacks; i++) {
+		const struct known_code *code = c->run[i].stacks->code;
+		int side = compare_side(c, i);
+
+		for (size_t k = 1; k < code->n_image; k++) {
+			const struct image *img = &code->image[k].img;
+			uint32_t id = intern_add(
+				&names,
+				matching_image(c->match, side, img).own);
+
+			if (id == n_first)
+				*mem_add(first, n_first, cap) = img;
+			*mem_at(sides, n_sides, cap_sides, id) |= 1 << side;
+			if (!img->id_len)
+				sides[id] |= 8;
+			else if (img->id_len != first[id]->id_len ||
+				 memcmp(img->id, first[id]->id, img->id_len) !=
+					 0)
+				sides[id] |= 4;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t id =
+			intern_add(&names, labels_get(c->labels, i)->image);
+
+		build[i] = id >= n_sides    ? 0
+			   : sides[id] == 3 ? DIFF_SAME_BUILD
+			   : sides[id] == 7 ? DIFF_OTHER_BUILD
+					    : 0;
+	}
+	intern_release(&names);
+	free_all(first, sides);
 	struct diff_known known = { .build = build,
 				    .n = labels_count(c->labels),
 				    .between = c->between };

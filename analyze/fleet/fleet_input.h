@@ -119,7 +119,7 @@ struct fleet_fill {
 	struct fleet_values of[FLEET_COLUMNS_MAX];
 	struct fleet_cells cell[FLEET_COLUMNS_MAX];
 	size_t at;	   /* the column of the next value */
-	size_t rows, room; /* room: rows after fleet_fill_room() */
+	size_t rows, room; /* room: rows that fit */
 	size_t items;	   /* values of all lists, bytes of texts of fields */
 	struct fleet_batch batch;
 };
@@ -128,7 +128,7 @@ struct fleet_rows {
 	struct fleet *f;
 	struct fleet_capture *capture; /* NULL: the table is not by_run */
 	uint32_t run;		       /* its id, in hashes */
-	bool whole; /* step() sets all columns, with fleet_fill_room() */
+	bool whole;		       /* step() sets all columns */
 	struct fleet_fill fill;
 	bool ended;
 	uint64_t n; /* rows so far */

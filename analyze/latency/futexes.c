@@ -157,21 +157,6 @@ void futex_locks_close(struct futex_locks *l)
 	free_all(l->known, l);
 }
 
-/* Names a futex without a symbol by its address and process, because processes
- * that do not share the memory have another lock there. Returns the id of the
- * name. */
-static uint32_t futex_locks_address(const struct futex_locks *l,
-				    uint32_t process, int64_t pid,
-				    uint64_t addr)
-{
-	uint32_t of = table_find_hash(&l->by_process, hash_u64(process));
-	char text[128];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64 " of %.64s/%" PRId64, addr,
-		 of == TABLE_NONE ? "" : intern_get(l->names, of), pid);
-	return intern_add(l->names, text);
-}
-
 uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 			  int64_t time, uint64_t addr)
 {
@@ -197,8 +182,19 @@ uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 	id = key ? table_find_hash(&l->by_key, hash_bytes(key, strlen(key), 0))
 		 : TABLE_NONE;
 	free(key);
-	if (id == TABLE_NONE)
-		id = futex_locks_address(l, process, pid, addr);
+	if (id == TABLE_NONE) {
+		/* Without a symbol, the address and the process are the name:
+		 * processes that do not share the memory have another lock
+		 * there. */
+		uint32_t of =
+			table_find_hash(&l->by_process, hash_u64(process));
+		char text[128];
+
+		snprintf(text, sizeof(text), "0x%" PRIx64 " of %.64s/%" PRId64,
+			 addr, of == TABLE_NONE ? "" : intern_get(l->names, of),
+			 pid);
+		id = intern_add(l->names, text);
+	}
 	*k = (struct futex_known){ map, id };
 	return id;
 }

@@ -391,23 +391,6 @@ static void timed_take_ready(struct timed_parts *p,
 	}
 }
 
-/* Returns the ns for which other processes had the CPUs. */
-static double timed_others(const struct timed_parts *p)
-{
-	double ns = 0;
-
-	for (size_t i = 0; i < p->r.t->stay.n; i++) {
-		struct timeline_stay s = timeline_stay(p->r.t, (uint32_t)i);
-
-		raise_to(s.from, p->from);
-		lower_to(s.to, p->to);
-		if (s.from < s.to && s.thread != TIMELINE_NONE &&
-		    !timed_is_own(p, timeline_tid(p->r.t, s.thread)))
-			ns += (double)(s.to - s.from);
-	}
-	return ns;
-}
-
 /* Adds a likely throttled time to the spans between adjacent readings. */
 static void timed_take_throttled(struct timed_parts *p, int64_t from,
 				 int64_t to)
@@ -550,8 +533,21 @@ static int timed_find_program(struct timed_parts *p, struct path_program *of,
 	}
 	d->from = p->from = run->from;
 	d->to = p->to = run->to;
-	if (!d->of_threads)
-		run->others = timed_others(p);
+	if (!d->of_threads) {
+		double ns = 0;
+
+		for (size_t i = 0; i < p->r.t->stay.n; i++) {
+			struct timeline_stay s =
+				timeline_stay(p->r.t, (uint32_t)i);
+
+			raise_to(s.from, p->from);
+			lower_to(s.to, p->to);
+			if (s.from < s.to && s.thread != TIMELINE_NONE &&
+			    !timed_is_own(p, timeline_tid(p->r.t, s.thread)))
+				ns += (double)(s.to - s.from);
+		}
+		run->others = ns;
+	}
 	return rc;
 }
 

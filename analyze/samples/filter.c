@@ -455,42 +455,6 @@ int filter_end_apart(const struct filter_apart *apart, struct err *err)
 	return 0;
 }
 
-/* Checks that each list has a name of the database, or, with filter->apart,
- * notes it. Returns 0, or -1 and *err. */
-static int filter_check(const struct filter *filter, struct store *db,
-			struct err *err)
-{
-	const struct {
-		const char *list;
-		struct choice choice;
-	} option[FILTER_LISTS] = {
-		{ filter->cpu, { "CPU", "filter_cpus" } },
-		{ filter->pid, { "process", "filter_pids" } },
-		{ filter->tid, { "thread", "filter_tids" } },
-		{ filter->comm, { "thread named", "filter_comms" } },
-		{ filter->cgroup, { "cgroup", NULL } },
-		{ filter->event, { "event", "filter_events" } },
-	};
-
-	for (size_t i = 0; i < FILTER_LISTS; i++) {
-		struct filter_apart *apart = filter->apart;
-		struct err why = { 0 };
-
-		if (!option[i].list)
-			continue;
-		if (!filter_check_list(db, &option[i].choice, option[i].list,
-				       &why)) {
-			if (apart)
-				apart->found[i] = true;
-		} else if (!apart || why.code != ERR_USAGE) {
-			return err_set(err, why.code, "%s", why.msg);
-		} else if (!apart->missing[i].code) {
-			apart->missing[i] = why;
-		}
-	}
-	return 0;
-}
-
 /* Writes all conditions but expr and state. Returns 0, or -1 and *err. */
 static int filter_put_all(const struct filter *filter, struct text *t,
 			  struct store *db, struct err *err)
@@ -558,7 +522,39 @@ int filter_sql(const struct filter *filter, struct store *db,
 
 	values->n = values->len = 0;
 	int rc = filter_put_all(filter, &t, db, err);
-	return !rc && db ? filter_check(filter, db, err) : rc;
+	if (rc || !db)
+		return rc;
+	/* Checks that each list has a name of the database, or, with
+	 * filter->apart, notes it. */
+	const struct {
+		const char *list;
+		struct choice choice;
+	} option[FILTER_LISTS] = {
+		{ filter->cpu, { "CPU", "filter_cpus" } },
+		{ filter->pid, { "process", "filter_pids" } },
+		{ filter->tid, { "thread", "filter_tids" } },
+		{ filter->comm, { "thread named", "filter_comms" } },
+		{ filter->cgroup, { "cgroup", NULL } },
+		{ filter->event, { "event", "filter_events" } },
+	};
+
+	for (size_t i = 0; i < FILTER_LISTS; i++) {
+		struct filter_apart *apart = filter->apart;
+		struct err why = { 0 };
+
+		if (!option[i].list)
+			continue;
+		if (!filter_check_list(db, &option[i].choice, option[i].list,
+				       &why)) {
+			if (apart)
+				apart->found[i] = true;
+		} else if (!apart || why.code != ERR_USAGE) {
+			return err_set(err, why.code, "%s", why.msg);
+		} else if (!apart->missing[i].code) {
+			apart->missing[i] = why;
+		}
+	}
+	return 0;
 }
 
 struct rows *filter_rows(const struct filter *filter, struct store *db,

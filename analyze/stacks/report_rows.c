@@ -376,28 +376,6 @@ static uint32_t report_rows_count_chain(struct report_rows *r,
 	return inner;
 }
 
-/* Counts a group as report_rows_count_stack() does, without a list of its
- * labels, which took nine tenths of the time. Returns false if it cannot. */
-static bool report_rows_count_plain(struct report_rows *r,
-				    const struct stacks_group *g)
-{
-	if (!r->row_of_frame || !stacks_plain(r->stacks, g))
-		return false;
-	r->stamp++;
-
-	uint32_t user = report_rows_count_chain(r, g, g->uraw);
-	uint32_t kernel = report_rows_count_chain(r, g, g->kraw);
-	uint32_t inner = kernel ? kernel : user;
-
-	if (!inner)
-		return false;
-	r->row[inner - 1].self += g->weight;
-	r->row[inner - 1].least += g->least;
-	r->row[inner - 1].n_self += g->samples;
-	r->weight += g->weight;
-	return true;
-}
-
 struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys)
 {
@@ -419,9 +397,27 @@ struct report_rows *report_rows_classed(struct stacks *s, int event,
 	for (size_t i = 0; i < s->n_group; i++) {
 		const struct stacks_group *g = &s->group[i];
 
-		if ((event >= 0 && g->event != (uint32_t)event) ||
-		    report_rows_count_plain(r, g))
+		if ((event >= 0 && g->event != (uint32_t)event))
 			continue;
+		/* Counts a group as report_rows_count_stack() does, without
+		 * a list of its labels, which took nine tenths of the time.
+		 * Returns false if it cannot. */
+		if (r->row_of_frame && stacks_plain(r->stacks, g)) {
+			r->stamp++;
+
+			uint32_t user = report_rows_count_chain(r, g, g->uraw);
+			uint32_t kernel =
+				report_rows_count_chain(r, g, g->kraw);
+			uint32_t inner = kernel ? kernel : user;
+
+			if (inner) {
+				r->row[inner - 1].self += g->weight;
+				r->row[inner - 1].least += g->least;
+				r->row[inner - 1].n_self += g->samples;
+				r->weight += g->weight;
+				continue;
+			}
+		}
 		report_rows_frames(r, g, &l);
 		report_rows_count_stack(r, (uint32_t)i,
 					report_rows_key_of(r, g), &l, g->weight,

@@ -393,27 +393,6 @@ static int stacks_take_event(struct stacks *s, const struct event_row *e,
 	return 0;
 }
 
-static int stacks_take_sample(struct stacks *s, const struct rows *r,
-			      struct err *err)
-{
-	const struct event_row e = {
-		.type = rows_int(r, REPORT_SAMPLES_TYPE),
-		.comm = rows_int(r, REPORT_SAMPLES_COMM),
-		.on_cpu = rows_value(r, REPORT_SAMPLES_CPU).kind == VALUE_INT,
-		.cpu = rows_int(r, REPORT_SAMPLES_CPU),
-		.kraw = rows_int(r, REPORT_SAMPLES_KRAW),
-		.uraw = rows_int(r, REPORT_SAMPLES_URAW),
-		.verdict = rows_int(r, REPORT_SAMPLES_VERDICT),
-		.flags = rows_int(r, REPORT_SAMPLES_FLAGS),
-		.weighed = true,
-		.weight = rows_int(r, REPORT_SAMPLES_WEIGHT),
-		.timed = rows_value(r, REPORT_SAMPLES_TIME).kind != VALUE_NULL,
-		.time = rows_int(r, REPORT_SAMPLES_TIME),
-	};
-
-	return stacks_take_event(s, &e, r, err);
-}
-
 /* Adds samples of a type of event, if that is an event of samples. */
 static void stacks_add_sum(struct stacks *s, int64_t type,
 			   struct stacks_group *g)
@@ -550,9 +529,27 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	}
 	r = exprs ? weight_rows(db, &by, err)
 		  : filter_rows(o->filter, db, "report_samples", NULL, 0, err);
-	while (rows_step(r))
-		if (stacks_take_sample(s, r, err))
+	while (rows_step(r)) {
+		const struct event_row e = {
+			.type = rows_int(r, REPORT_SAMPLES_TYPE),
+			.comm = rows_int(r, REPORT_SAMPLES_COMM),
+			.on_cpu = rows_value(r, REPORT_SAMPLES_CPU).kind ==
+				  VALUE_INT,
+			.cpu = rows_int(r, REPORT_SAMPLES_CPU),
+			.kraw = rows_int(r, REPORT_SAMPLES_KRAW),
+			.uraw = rows_int(r, REPORT_SAMPLES_URAW),
+			.verdict = rows_int(r, REPORT_SAMPLES_VERDICT),
+			.flags = rows_int(r, REPORT_SAMPLES_FLAGS),
+			.weighed = true,
+			.weight = rows_int(r, REPORT_SAMPLES_WEIGHT),
+			.timed = rows_value(r, REPORT_SAMPLES_TIME).kind !=
+				 VALUE_NULL,
+			.time = rows_int(r, REPORT_SAMPLES_TIME),
+		};
+
+		if (stacks_take_event(s, &e, r, err))
 			return rows_stop(r);
+	}
 	return rows_end(r, err);
 }
 

@@ -335,24 +335,6 @@ static int trust_place_group(void *arg, const struct store_group *g,
 	return 0;
 }
 
-/* Counts all samples of the database. As a join in SQL, of groups with their
- * stacks, frames and images, this took 15 % of a first look at stack dumps. */
-static int trust_count_all(struct trust *t, struct store *db, struct err *err)
-{
-	struct trust_places p = { .t = t };
-	int rc = 0;
-
-	/* the places matter only if some files are unproved */
-	if (t->n_file_of &&
-	    (trust_read_column(db, "stack", "frame", &p.stack, err) ||
-	     trust_read_column(db, "frame", "image", &p.frame, err)))
-		rc = -1;
-	if (!rc)
-		rc = store_groups_each(db, trust_place_group, &p, err);
-	free_all(p.stack.at, p.frame.at);
-	return rc;
-}
-
 /* Looks for a process that still sees the file that ran at its path, as
  * processes of a container do while they live. */
 static int trust_find_root(struct trust *t, struct store *db, int64_t image,
@@ -409,7 +391,22 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 	if (rows_end(r, err) ||
 	    (image && !t->replaced && trust_find_root(t, db, image, err)))
 		return -1;
-	return t->code ? 0 : trust_count_all(t, db, err);
+	if (t->code)
+		return 0;
+	/* As a join in SQL, of groups with their stacks, frames and images,
+	 * this took 15 % of a first look at stack dumps. */
+	struct trust_places p = { .t = t };
+	int rc = 0;
+
+	/* the places matter only if some files are unproved */
+	if (t->n_file_of &&
+	    (trust_read_column(db, "stack", "frame", &p.stack, err) ||
+	     trust_read_column(db, "frame", "image", &p.frame, err)))
+		rc = -1;
+	if (!rc)
+		rc = store_groups_each(db, trust_place_group, &p, err);
+	free_all(p.stack.at, p.frame.at);
+	return rc;
 }
 
 struct trust *trust_new(struct store *db, const struct known_code *code,

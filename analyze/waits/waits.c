@@ -985,42 +985,6 @@ static void waits_close_part(struct waits *w)
 	*n = (struct waits_now){ 0 };
 }
 
-/* Takes a wait that the kernel has measured; it is no item if a capture of
- * switches reports it, too. */
-static int waits_take_measured(struct waits *w, const struct waits_measured *m,
-			       struct err *err)
-{
-	struct offcpu_sums *s = &w->sums;
-	const struct woken none = wakers_none();
-	const struct waits_item item = {
-		.kind = WAITS_WAIT,
-		.wait = { .event = m->event,
-			  .from = m->from,
-			  .to = m->to,
-			  .sum = m->sum,
-			  .tid = m->tid,
-			  .state = -1,
-			  .cpu = -1,
-			  .at = m->stack,
-			  .waker = wakers_tell(NULL, &none) },
-	};
-	int chosen = 1;
-
-	if (w->now.chosen.rows)
-		chosen = row_cursor_seek(&w->now.chosen, m->event, err);
-	if (chosen <= 0 || !offcpu_takes_state(w->ask.filter->state, -1) ||
-	    m->ns < 0 || (m->reported && !m->sum))
-		return chosen < 0 ? -1 : 0;
-	if (m->reported) {
-		waits_count(w, &s->mixed, &s->mixed_ns, (uint64_t)m->ns);
-		return 0;
-	}
-	waits_give(w, &item);
-	waits_count(w, &s->waits[OFFCPU_BACK], &s->ns[OFFCPU_BACK],
-		    (uint64_t)m->ns);
-	return 0;
-}
-
 /* Ends the waits and runs that are still open when all events of the part have
  * been read. */
 static void waits_end_part(struct waits *w)
@@ -1098,8 +1062,40 @@ static int waits_step(struct waits *w, struct err *err)
 			waits_end_part(w);
 		if (rc <= 0)
 			return rc;
-		return n->causes ? waits_take_event(w, &e, err)
-				 : waits_take_measured(w, &m, err);
+		if (n->causes)
+			return waits_take_event(w, &e, err);
+		/* a wait that the kernel has measured is no item if a capture
+		 * of switches reports it, too */
+		struct offcpu_sums *s = &w->sums;
+		const struct woken none = wakers_none();
+		const struct waits_item item = {
+			.kind = WAITS_WAIT,
+			.wait = { .event = m.event,
+				  .from = m.from,
+				  .to = m.to,
+				  .sum = m.sum,
+				  .tid = m.tid,
+				  .state = -1,
+				  .cpu = -1,
+				  .at = m.stack,
+				  .waker = wakers_tell(NULL, &none) },
+		};
+		int chosen = 1;
+
+		if (w->now.chosen.rows)
+			chosen = row_cursor_seek(&w->now.chosen, m.event, err);
+		if (chosen <= 0 ||
+		    !offcpu_takes_state(w->ask.filter->state, -1) || m.ns < 0 ||
+		    (m.reported && !m.sum))
+			return chosen < 0 ? -1 : 0;
+		if (m.reported) {
+			waits_count(w, &s->mixed, &s->mixed_ns, (uint64_t)m.ns);
+			return 0;
+		}
+		waits_give(w, &item);
+		waits_count(w, &s->waits[OFFCPU_BACK], &s->ns[OFFCPU_BACK],
+			    (uint64_t)m.ns);
+		return 0;
 	}
 	if (n->next < n->n_kept) {
 		const struct waits_kept *k = &n->kept[n->next++];
