@@ -65,31 +65,6 @@ static void ctf_map_kernel_item(struct ctf_trace *tr,
 	}
 }
 
-/* Makes items of the kernel's mappings, from the recorded machine's kallsyms,
- * as LTTng does not record them. Without kallsyms the kernel is one mapping
- * from address 0, so that symbols can be resolved later. */
-static void ctf_map_kernel(struct ctf_trace *tr)
-{
-	const struct kernel_code all = {
-		.len = UINT64_MAX,
-		.name = "[kernel.kallsyms]",
-	};
-	const struct source_opts *o = &tr->ctf->opts;
-	struct kernel_map km = { .n = 0 };
-	struct input in;
-
-	if (o->kallsyms && !input_open(&in, o->kallsyms, o->temp_dir, NULL)) {
-		if (!input_spool(&in, o->temp_dir, NULL))
-			kernel_map_read(&km, (const char *)in.data, in.len);
-		input_close(&in);
-	}
-	for (size_t i = 0; i < km.n; i++)
-		ctf_map_kernel_item(tr, &km.at[i]);
-	if (!km.n)
-		ctf_map_kernel_item(tr, &all);
-	kernel_map_release(&km);
-}
-
 /* Returns the slot of a thread; another thread may occupy it. */
 static struct ctf_pending *ctf_map_pending_of(struct ctf_trace *tr, int32_t tid)
 {
@@ -506,7 +481,6 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 	/* Make the item of the event itself. An address in a context becomes a
 	 * stack of one frame, except in a request, whose stack is a later
 	 * event. */
-
 	struct ctf *ctf = tr->ctf;
 	const struct event_def *def = &ctf->def[cl->event];
 	/* the addresses of a chain are in a separate item */
@@ -654,7 +628,30 @@ static void ctf_next_map_kernel(struct ctf *ctf)
 
 		if (!domain || strcmp(domain, "kernel"))
 			continue;
-		ctf_map_kernel(tr);
+		/* from the recorded machine's kallsyms, as LTTng does not
+		 * record the mappings; without kallsyms the kernel is one
+		 * mapping from address 0, so that symbols can be resolved
+		 * later */
+		const struct kernel_code all = {
+			.len = UINT64_MAX,
+			.name = "[kernel.kallsyms]",
+		};
+		const struct source_opts *o = &tr->ctf->opts;
+		struct kernel_map km = { .n = 0 };
+		struct input in;
+
+		if (o->kallsyms &&
+		    !input_open(&in, o->kallsyms, o->temp_dir, NULL)) {
+			if (!input_spool(&in, o->temp_dir, NULL))
+				kernel_map_read(&km, (const char *)in.data,
+						in.len);
+			input_close(&in);
+		}
+		for (size_t k = 0; k < km.n; k++)
+			ctf_map_kernel_item(tr, &km.at[k]);
+		if (!km.n)
+			ctf_map_kernel_item(tr, &all);
+		kernel_map_release(&km);
 		ctf->giving = tr;
 		return;
 	}

@@ -35,14 +35,6 @@ char *ctf_find_join_path(const char *dir, const char *name)
 	return mem_printf("%.*s/%s", (int)n, dir, name);
 }
 
-static bool ctf_find_is_trace(const char *dir)
-{
-	char *path OWNED = ctf_find_join_path(dir, "metadata");
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
 static int ctf_find_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -71,7 +63,10 @@ static void ctf_find_walk(struct folder_walk *w, const char *dir,
 
 	if (w->n >= w->most || depth > DEPTH_MAX || ++w->folders > FOLDERS_MAX)
 		return;
-	if (ctf_find_is_trace(dir)) {
+	char *meta OWNED = ctf_find_join_path(dir, "metadata");
+	struct stat is;
+
+	if (!stat(meta, &is) && S_ISREG(is.st_mode)) {
 		*mem_add(w->found, w->n, w->cap) = mem_strdup(dir);
 		return;
 	}

@@ -122,37 +122,6 @@ static const struct extra cuts[] = {
 	{ .name = "callstack_user_cut", .value = 1 },
 };
 
-/* Fills *rec, which is zeroed already, from the item of a sample. */
-static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
-			    struct record *rec)
-{
-	const uint64_t *ip = ctf_item_ips(it);
-	const struct tp_format *fmt = &ctf_event_at(ctf, it->event)->fmt;
-	struct rec_sample *s = &rec->sample;
-	struct bytes raw;
-
-	s->event = it->event;
-	s->defer = (enum defer)it->defer;
-	s->ip = it->sample.ip;
-	s->weight = 1;
-	s->cookie = it->sample.cookie;
-	s->kern.ip = ip;
-	s->kern.n = it->n_kern;
-	s->user.ip = ip + it->n_kern;
-	s->user.n = it->n_user;
-	s->raw = it->raw_len ? ctf_item_raw(it) : NULL;
-	s->raw_len = it->raw_len;
-	s->sched = it->sample.sched;
-	s->extra = it->cut == 2 ? cuts + 1 : cuts;
-	s->n_extra = it->cut == 3 ? 2 : it->cut != 0;
-	if (fmt->call.what == CALL_NONE)
-		return;
-	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
-	tp_call_take(&ctf->said, fmt, &raw, &ctf->call);
-	if (ctf->call.what != CALL_NONE)
-		s->call = &ctf->call;
-}
-
 int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err UNUSED)
 {
@@ -169,7 +138,33 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		.time = it->time,
 	};
 	if (rec->kind == REC_SAMPLE) {
-		ctf_item_sample(ctf, it, rec);
+		const uint64_t *ip = ctf_item_ips(it);
+		const struct tp_format *fmt =
+			&ctf_event_at(ctf, it->event)->fmt;
+		struct rec_sample *s = &rec->sample;
+		struct bytes raw;
+
+		s->event = it->event;
+		s->defer = (enum defer)it->defer;
+		s->ip = it->sample.ip;
+		s->weight = 1;
+		s->cookie = it->sample.cookie;
+		s->kern.ip = ip;
+		s->kern.n = it->n_kern;
+		s->user.ip = ip + it->n_kern;
+		s->user.n = it->n_user;
+		s->raw = it->raw_len ? ctf_item_raw(it) : NULL;
+		s->raw_len = it->raw_len;
+		s->sched = it->sample.sched;
+		s->extra = it->cut == 2 ? cuts + 1 : cuts;
+		s->n_extra = it->cut == 3 ? 2 : it->cut != 0;
+		if (fmt->call.what != CALL_NONE) {
+			bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event",
+				   0, false);
+			tp_call_take(&ctf->said, fmt, &raw, &ctf->call);
+			if (ctf->call.what != CALL_NONE)
+				s->call = &ctf->call;
+		}
 	} else if (rec->kind == REC_CHAIN) {
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);

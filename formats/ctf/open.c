@@ -15,15 +15,6 @@ static int ctf_probe(const char *path, const void *head UNUSED, size_t n)
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
-static int32_t ctf_trace_vpid(const struct ctf_tree *t)
-{
-	for (uint32_t i = 0; i < t->n_env; i++)
-		if (!strcmp(t->env[i].name, "vpid") && !t->env[i].text &&
-		    t->env[i].num > 0 && t->env[i].num <= INT32_MAX)
-			return (int32_t)t->env[i].num;
-	return -1;
-}
-
 static const char *ctf_env_either(const struct ctf_tree *t, const char *name,
 				  const char *other)
 {
@@ -106,8 +97,12 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,
 		.ctf = ctf,
 		.schema = sm,
 		.folder = arena_strdup(&ctf->arena, folder),
-		.vpid = ctf_trace_vpid(t),
+		.vpid = -1,
 	};
+	for (uint32_t i = 0; i < t->n_env && tr->vpid < 0; i++)
+		if (!strcmp(t->env[i].name, "vpid") && !t->env[i].text &&
+		    t->env[i].num > 0 && t->env[i].num <= INT32_MAX)
+			tr->vpid = (int32_t)t->env[i].num;
 	tr->has_time = ctf_schema_first_clock(tr->schema) != NULL;
 	return (uint32_t)(ctf->n_trace - 1);
 }

@@ -167,22 +167,6 @@ static bool ctf_role_matches(const char *pattern, const char *name)
 	       !strcmp(name + n - behind, star + 1);
 }
 
-/* Sets the role and the parts of an event from its name and fields. */
-static void ctf_role_find(struct ctf_event *ev)
-{
-	for (int i = 0; i < CTF_PARTS; i++)
-		ev->part[i] = -1;
-	for (size_t i = 0; i < ARRAY_SIZE(ctf_roles); i++) {
-		if (!ctf_role_matches(ctf_roles[i].name, ev->fmt.name))
-			continue;
-		ev->role = ctf_roles[i].role;
-		for (int k = 0; k < CTF_PARTS; k++)
-			ev->part[k] =
-				tp_field_index(&ev->fmt, ctf_roles[i].part[k]);
-		return;
-	}
-}
-
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise)
 {
@@ -335,41 +319,36 @@ static enum ctf_use ctf_plan_find_use(const struct use_row *row, size_t n,
 	return CTF_FIELD;
 }
 
-static enum ctf_use ctf_plan_payload_use(const struct plan *p,
-					 const struct ctf_node *node,
-					 bool *only)
-{
-	const struct ctf_rule *r = p->chain ? p->chain : p->request;
-
-	if (r && !strcmp(r->cookie, node->name) &&
-	    ctf_plan_fits_use(node, CTF_COOKIE))
-		return CTF_COOKIE;
-	if (p->chain && !strcmp(p->chain->ips, node->name) &&
-	    (ctf_plan_fits_use(node, CTF_CHAIN) ||
-	     ctf_plan_fits_use(node, CTF_NAMES))) {
-		/* stored as a stack, like callstack_user */
-		*only = true;
-		return ctf_plan_fits_use(node, CTF_NAMES) ? CTF_NAMES
-							  : CTF_CHAIN;
-	}
-	/* addr is the function that the instrumented program enters or
-	 * leaves */
-	if (ctf_is_call(p->event) && !strcmp(node->name, "addr") &&
-	    ctf_plan_fits_use(node, CTF_IP))
-		return CTF_IP;
-	if (!p->sm->perf)
-		return CTF_FIELD;
-	return ctf_plan_find_use(perf_uses, ARRAY_SIZE(perf_uses), node, only);
-}
-
 static enum ctf_use ctf_plan_member_use(const struct plan *p,
 					const struct ctf_node *node, bool *only)
 {
 	*only = false;
 	if (p->depth || !node->name)
 		return CTF_FIELD;
-	if (p->root == PLAN_PAYLOAD)
-		return ctf_plan_payload_use(p, node, only);
+	if (p->root == PLAN_PAYLOAD) {
+		const struct ctf_rule *r = p->chain ? p->chain : p->request;
+
+		if (r && !strcmp(r->cookie, node->name) &&
+		    ctf_plan_fits_use(node, CTF_COOKIE))
+			return CTF_COOKIE;
+		if (p->chain && !strcmp(p->chain->ips, node->name) &&
+		    (ctf_plan_fits_use(node, CTF_CHAIN) ||
+		     ctf_plan_fits_use(node, CTF_NAMES))) {
+			/* stored as a stack, like callstack_user */
+			*only = true;
+			return ctf_plan_fits_use(node, CTF_NAMES) ? CTF_NAMES
+								  : CTF_CHAIN;
+		}
+		/* addr is the function that the instrumented program enters or
+		 * leaves */
+		if (ctf_is_call(p->event) && !strcmp(node->name, "addr") &&
+		    ctf_plan_fits_use(node, CTF_IP))
+			return CTF_IP;
+		if (!p->sm->perf)
+			return CTF_FIELD;
+		return ctf_plan_find_use(perf_uses, ARRAY_SIZE(perf_uses), node,
+					 only);
+	}
 	/* the counters and times of packets become losses and clocks */
 	if (p->root == PLAN_PACKET && node->role) {
 		*only = true;
@@ -423,37 +402,6 @@ static void ctf_plan_begin(struct plan *p, const struct ctf_node *node,
 	p->comma = true;
 }
 
-/* Adds a number to the print format. Negative numbers that are not decimal are
- * printed with the bits of the field, octal ones with whole digits. */
-static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
-				  const char *name, const char *label)
-{
-	const unsigned int bits =
-		node->base == 8 ? (node->bits + 2) / 3 * 3 : node->bits;
-	const bool fixed = node->bits && bits < 64;
-
-	if (label) {
-		fprintf(p->print, "( %%pJl : container = ");
-		fprintf(p->args, ", REC->%s", label);
-	}
-	if (node->base == 2 && node->bits) {
-		fprintf(p->print, "%%*pJb");
-		fprintf(p->args, ", %u", node->bits);
-	} else {
-		fprintf(p->print, "%s",
-			node->base == 16	   ? "0x%llX"
-			: node->base == 8	   ? "0%llo"
-			: ctf_node_is_signed(node) ? "%lld"
-						   : "%llu");
-	}
-	fprintf(p->args, ", REC->%s", name);
-	if (fixed && (node->base == 8 || node->base == 16))
-		fprintf(p->args, " & 0x%" PRIx64 "LL",
-			((uint64_t)1 << bits) - 1);
-	if (label)
-		fprintf(p->print, " )");
-}
-
 /* Makes a number a field. The label of an enumeration becomes a second field,
  * so that the number can still be compared and added. */
 static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
@@ -482,7 +430,33 @@ static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 	snprintf(label, sizeof(label), "%.100s_label", name);
 	if (has)
 		w->label = ctf_plan_dynamic_field(p, false, label, &st->label);
-	ctf_plan_print_number(p, st->node, name, has ? label : NULL);
+	/* Negative numbers that are not decimal are printed with the bits of
+	 * the field, octal ones with whole digits. */
+	const unsigned int bits = st->node->base == 8
+					  ? (st->node->bits + 2) / 3 * 3
+					  : st->node->bits;
+	const bool fixed = st->node->bits && bits < 64;
+
+	if (has) {
+		fprintf(p->print, "( %%pJl : container = ");
+		fprintf(p->args, ", REC->%s", label);
+	}
+	if (st->node->base == 2 && st->node->bits) {
+		fprintf(p->print, "%%*pJb");
+		fprintf(p->args, ", %u", st->node->bits);
+	} else {
+		fprintf(p->print, "%s",
+			st->node->base == 16	       ? "0x%llX"
+			: st->node->base == 8	       ? "0%llo"
+			: ctf_node_is_signed(st->node) ? "%lld"
+						       : "%llu");
+	}
+	fprintf(p->args, ", REC->%s", name);
+	if (fixed && (st->node->base == 8 || st->node->base == 16))
+		fprintf(p->args, " & 0x%" PRIx64 "LL",
+			((uint64_t)1 << bits) - 1);
+	if (has)
+		fprintf(p->print, " )");
 }
 
 static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
@@ -574,21 +548,6 @@ static bool ctf_plan_is_read(const struct ctf_event *ev, int field)
 		       (c->ret == field + 1 || c->path == field + 1));
 }
 
-/* Drops the fields that decoding does not need: with no_fields nothing else
- * reads them. */
-static void ctf_plan_drop_unread(struct plan *p, const struct ctf_event *ev)
-{
-	for (size_t i = 0; i < p->n_step; i++) {
-		struct plan_step *st = &p->step[i];
-
-		if (st->label && !ctf_plan_is_read(ev, (int)st->label - 1))
-			st->want.label = CTF_NO_PLACE;
-		if (st->field && !ctf_plan_is_read(ev, (int)st->field - 1) &&
-		    st->want.label == CTF_NO_PLACE)
-			st->want.how = CTF_DROP;
-	}
-}
-
 /* Makes the program of the roots from `from` up to, not including, `to`. */
 static void ctf_plan_compile(const struct plan *p, enum plan_root from,
 			     enum plan_root to, struct ctf_program *out)
@@ -601,18 +560,6 @@ static void ctf_plan_compile(const struct plan *p, enum plan_root from,
 			ctf_program_add(out, p->step[i].node, &p->step[i].want);
 	}
 	ctf_program_end(out);
-}
-
-/* Returns whether the packet's context has fields for its events. The thread
- * and the CPU in it are read once for each packet; other members become fields
- * of each of its events. */
-static bool ctf_plan_has_packet_fields(const struct plan *p)
-{
-	const struct plan_step *st = p->step + p->first[PLAN_PACKET];
-
-	return any_where(p->first[PLAN_COMMON] - p->first[PLAN_PACKET], i,
-			 st[i].want.how != CTF_DROP ||
-				 (st[i].want.use && st[i].want.use != CTF_CPU));
 }
 
 /* The key of the table of events of all traces: name and layout are in the
@@ -655,7 +602,17 @@ static uint32_t ctf_event_add(struct ctf *ctf, const char *name,
 	bytes_init(&text, format, len, "format", 0, false);
 	tp_format_parse(&ctf->arena, "", &text, &ev->fmt);
 	ev->fmt.name = arena_strdup(&ctf->arena, name);
-	ctf_role_find(ev);
+	for (int r = 0; r < CTF_PARTS; r++)
+		ev->part[r] = -1;
+	for (size_t r = 0; r < ARRAY_SIZE(ctf_roles); r++) {
+		if (!ctf_role_matches(ctf_roles[r].name, ev->fmt.name))
+			continue;
+		ev->role = ctf_roles[r].role;
+		for (int k = 0; k < CTF_PARTS; k++)
+			ev->part[k] =
+				tp_field_index(&ev->fmt, ctf_roles[r].part[k]);
+		break;
+	}
 	ctf->def[i] = (struct event_def){
 		.name = ev->fmt.name,
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -738,9 +695,27 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	cl->fixed = p.off;
 	cl->event = ctf_event_add(ctf, p.event, text, len, p.request != NULL,
 				  sc->clock >= 0);
-	if (ctf->opts.no_fields)
-		ctf_plan_drop_unread(&p, ctf_event_at(ctf, cl->event));
-	if (ctf_plan_has_packet_fields(&p))
+	const struct ctf_event *ev = ctf_event_at(ctf, cl->event);
+
+	/* with no_fields nothing reads the fields that decoding does not
+	 * need */
+	for (size_t k = 0; ctf->opts.no_fields && k < p.n_step; k++) {
+		struct plan_step *step = &p.step[k];
+
+		if (step->label && !ctf_plan_is_read(ev, (int)step->label - 1))
+			step->want.label = CTF_NO_PLACE;
+		if (step->field &&
+		    !ctf_plan_is_read(ev, (int)step->field - 1) &&
+		    step->want.label == CTF_NO_PLACE)
+			step->want.how = CTF_DROP;
+	}
+	/* The thread and the CPU in the packet's context are read once for each
+	 * packet; other members become fields of each of its events. */
+	const struct plan_step *context = p.step + p.first[PLAN_PACKET];
+	if (any_where(p.first[PLAN_COMMON] - p.first[PLAN_PACKET], i,
+		      context[i].want.how != CTF_DROP ||
+			      (context[i].want.use &&
+			       context[i].want.use != CTF_CPU)))
 		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
 	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
 	/* the text is kept, and once more as fields with names */

@@ -24,25 +24,6 @@
  * read to the end of the file. */
 #define WORK_MOST 16
 
-static int ctf_packet_sizes(struct ctf_state *st, uint64_t left,
-			    struct ctf_packet *out)
-{
-	bool sized = st->roles >> CTF_PACKET_BITS & 1;
-	uint64_t bits = sized ? st->role[CTF_PACKET_BITS] : left * 8;
-
-	out->end = st->roles >> CTF_CONTENT_BITS & 1
-			   ? st->role[CTF_CONTENT_BITS]
-			   : bits;
-	if (!bits || bits % 8 || out->end > bits || out->end < st->cur.at)
-		return ctf_field_stop(st, "no packet: its sizes cannot be");
-	out->len = bits / 8;
-	out->cut = out->len > left;
-	if (out->cut)
-		out->len = left;
-	lower_to(out->end, out->len * 8);
-	return 0;
-}
-
 int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 		    const struct bytes *b, const uint8_t *uuid,
 		    struct ctf_packet *out)
@@ -79,8 +60,19 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	if (ctf_run(&out->plan->packet, st))
 		return -1;
 	out->body = st->cur.at;
-	if (ctf_packet_sizes(st, left, out))
-		return -1;
+	bool sized = st->roles >> CTF_PACKET_BITS & 1;
+	uint64_t bits = sized ? st->role[CTF_PACKET_BITS] : left * 8;
+
+	out->end = st->roles >> CTF_CONTENT_BITS & 1
+			   ? st->role[CTF_CONTENT_BITS]
+			   : bits;
+	if (!bits || bits % 8 || out->end > bits || out->end < st->cur.at)
+		return ctf_field_stop(st, "no packet: its sizes cannot be");
+	out->len = bits / 8;
+	out->cut = out->len > left;
+	if (out->cut)
+		out->len = left;
+	lower_to(out->end, out->len * 8);
 	st->cur.end = out->end;
 	if (sc->clock < 0)
 		return 0;
@@ -253,27 +245,6 @@ static uint64_t ctf_check_discarded(const struct ctf_stream *s, bool *back)
 	return *back ? 0 : v - s->back;
 }
 
-/* Returns what is wrong with the counters of the packet, or NULL. */
-static const char *ctf_check_counters(const struct ctf_stream *s)
-{
-	const struct ctf_state *st = &s->st;
-	uint64_t n, most;
-	bool back;
-
-	if (st->roles >> CTF_DISCARDED & 1 && s->has_discarded &&
-	    ctf_check_is_much(s, ctf_check_discarded(s, &back)))
-		return "more events were discarded than nanoseconds passed";
-	if (st->roles >> CTF_PACKET_SEQ & 1 && s->has_seq) {
-		n = ctf_check_grown(s, CTF_PACKET_SEQ, s->seq,
-				    st->role[CTF_PACKET_SEQ], &most);
-		/* LTTng 2.10 was seen to give two packets the same number */
-		if ((!n && !s->schema->loose) || ctf_check_is_back(n, most))
-			return "the number of a packet is not above that of "
-			       "the one before";
-	}
-	return NULL;
-}
-
 /* Returns what is wrong with the headers of the packet that begins, or NULL. */
 static const char *ctf_check_begin(struct ctf_stream *s)
 {
@@ -296,20 +267,24 @@ static const char *ctf_check_begin(struct ctf_stream *s)
 	s->has_printed_end = p->has_end;
 	s->printed_end = p->finish;
 
-	return stream ? stream : why ? why : ctf_check_counters(s);
-}
+	if (stream || why)
+		return stream ? stream : why;
+	const struct ctf_state *st = &s->st;
+	uint64_t n, most;
+	bool back;
 
-/* Returns what is wrong with the packet that ends, or NULL; clock: the time of
- * its last event. */
-static const char *ctf_check_end(struct ctf_stream *s, uint64_t clock)
-{
-	const struct ctf_packet *p = &s->packet;
-
-	s->printed_last = clock;
-	return !p->cut && p->has_end && p->finish < clock &&
-			       p->finish >= p->begin && !s->schema->loose
-		       ? "a packet ends before its last event"
-		       : NULL;
+	if (st->roles >> CTF_DISCARDED & 1 && s->has_discarded &&
+	    ctf_check_is_much(s, ctf_check_discarded(s, &back)))
+		return "more events were discarded than nanoseconds passed";
+	if (st->roles >> CTF_PACKET_SEQ & 1 && s->has_seq) {
+		n = ctf_check_grown(s, CTF_PACKET_SEQ, s->seq,
+				    st->role[CTF_PACKET_SEQ], &most);
+		/* LTTng 2.10 was seen to give two packets the same number */
+		if ((!n && !s->schema->loose) || ctf_check_is_back(n, most))
+			return "the number of a packet is not above that of "
+			       "the one before";
+	}
+	return NULL;
 }
 
 /* Returns whether this can be a thread id. All ones in 32 bits mean unknown. */
@@ -672,7 +647,12 @@ static void ctf_stream_end_packet(struct ctf_stream *s)
 	const struct ctf_packet *p = &s->packet;
 	uint64_t clock = ctf_stream_clock(s);
 
-	ctf_stream_blame_head(s, ctf_check_end(s, clock));
+	s->printed_last = clock;
+	ctf_stream_blame_head(s, !p->cut && p->has_end && p->finish < clock &&
+						 p->finish >= p->begin &&
+						 !s->schema->loose
+					 ? "a packet ends before its last event"
+					 : NULL);
 	s->in_packet = false;
 	s->has_end = p->plan->sc->clock >= 0 && (p->has_end || p->has_begin);
 	s->end = p->has_end && p->finish > clock ? p->finish : clock;

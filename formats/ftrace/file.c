@@ -200,7 +200,6 @@ int ft_dump(struct source *src, source_text_fn *fn, void *arg, struct err *err)
 			break;
 		off = s.off + s.size;
 	}
-
 	for (size_t i = 0; i < ft->n_stream; i++) {
 		struct ft_stream *s = &ft->stream[i];
 
@@ -246,7 +245,6 @@ static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 	if (!bytes_u64(&after, &n, NULL) && n && n < ft->page_size &&
 	    !bytes_take(&after, n, &text, NULL) && *text.pos == '[')
 		*b = after;
-
 	/* claim the header and the top table as one range */
 	off = ft->inst[inst].section;
 	claims_add(&ft->claims, off, bytes_off(b) - off);

@@ -129,23 +129,6 @@ static void ft_print_read_symbols(struct ft *ft)
 				    : put[--rest];
 }
 
-/* Sets the size of a symbol, which ends where the next one of the kernel or of
- * its module begins. BPF programs have a size of their own, and the kernel
- * prints no module for them. */
-static void ft_print_end_symbol(struct ft *ft, size_t next,
-				struct tp_symbol *out)
-{
-	const struct tp_symbol *s = ft->symbol + next;
-
-	if (out->module_len == 3 && !memcmp(out->module, "bpf", 3)) {
-		out->module_len = 0;
-		return;
-	}
-	if (next < ft->n_symbol && s->module_len == out->module_len &&
-	    (!s->module_len || !memcmp(s->module, out->module, s->module_len)))
-		out->size = s->start - out->start;
-}
-
 /* Finds the symbol of an address. The last symbol has no end, so only its first
  * address counts. Of several symbols at an address, the kernel and trace-cmd
  * take the first in kallsyms. */
@@ -165,7 +148,16 @@ static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 	for (n--; n && ft->symbol[n - 1].start == ft->symbol[n].start;)
 		n--;
 	*out = ft->symbol[n];
-	ft_print_end_symbol(ft, next, out);
+	/* A symbol ends where the next one of the kernel or of its module
+	 * begins. BPF programs have a size of their own, and the kernel prints
+	 * no module for them. */
+	const struct tp_symbol *s = ft->symbol + next;
+	if (out->module_len == 3 && !memcmp(out->module, "bpf", 3)) {
+		out->module_len = 0;
+	} else if (next < ft->n_symbol && s->module_len == out->module_len &&
+		   (!s->module_len ||
+		    !memcmp(s->module, out->module, s->module_len)))
+		out->size = s->start - out->start;
 	/* a kernel without names of its data must not name an address in it by
 	 * the marks between its sections */
 	return out->is_code || ft->names_data;
@@ -666,16 +658,6 @@ static int ft_meta_take_named(struct bytes *b, const char *want,
 	return bytes_u64(b, &n, err) || bytes_take(b, n, text, err) ? -1 : 0;
 }
 
-static int ft_meta_header_info(struct ft *ft, struct bytes *b, struct err *err)
-{
-	struct bytes text;
-
-	if (ft_meta_take_named(b, "header_page", &text, err))
-		return -1;
-	ft_header_page_read(ft, &text);
-	return ft_meta_take_named(b, "header_event", &text, err);
-}
-
 static bool ft_meta_parse_format(struct ft *ft, const char *system,
 				 const struct bytes *text, struct ft_type *t)
 {
@@ -713,57 +695,6 @@ static const struct ft_defer_row rows[] = {
 	{ "ftrace", "print", ROLE_MARKER, "buf", NULL, NULL, NULL },
 };
 
-static void ft_role_defer_parts(struct ft_type *t)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct ft_defer_row *r = &rows[i];
-
-		if (strcmp(r->system, t->fmt.system) || !t->fmt.name ||
-		    strcmp(r->name, t->fmt.name))
-			continue;
-		t->part.at = tp_field_index(&t->fmt, r->at);
-		t->part.size = tp_field_index(&t->fmt, r->size);
-		t->part.inodes = tp_field_index(&t->fmt, r->inodes);
-		t->part.dev = tp_field_index(&t->fmt, r->dev);
-		if (t->part.at >= 0 && (!r->size || t->part.size >= 0))
-			t->role = r->role;
-		return;
-	}
-}
-
-static void ft_role_stack_parts(struct ft_type *t)
-{
-	int caller = tp_field_index(&t->fmt, "caller");
-
-	if (caller < 0) {
-		t->role = ROLE_PLAIN;
-		return;
-	}
-	t->part.at = (int)(t->fmt.field[caller].off & INT32_MAX);
-	t->part.size = tp_field_index(&t->fmt,
-				      t->role == ROLE_KSTACK ? "size" : "tgid");
-}
-
-static void ft_role_task_parts(struct ft_type *t)
-{
-	const struct task_fields *f =
-		task_fields_find(t->fmt.system, t->fmt.name);
-
-	if (!f)
-		return;
-	int tid = tp_field_index(&t->fmt, f->tid);
-	int name = tp_field_index(&t->fmt, f->name);
-
-	if (f->role == ROLE_NAMED && (tid < 0 || name < 0))
-		return;
-	t->role = f->role;
-	t->part.pid = tid;
-	t->part.comm = name;
-	t->part.pid2 = tp_field_index(&t->fmt, f->tid2);
-	t->part.comm2 = tp_field_index(&t->fmt, f->name2);
-	t->part.state = tp_field_index(&t->fmt, f->extra);
-}
-
 /* Sets the role and the parts of a type from its format. */
 static void ft_role_find(struct ft_type *t)
 {
@@ -776,13 +707,52 @@ static void ft_role_find(struct ft_type *t)
 		else if (!strcmp(name, "user_stack"))
 			t->role = ROLE_USTACK;
 		if (t->role != ROLE_PLAIN) {
-			ft_role_stack_parts(t);
+			int caller = tp_field_index(&t->fmt, "caller");
+
+			if (caller < 0) {
+				t->role = ROLE_PLAIN;
+				return;
+			}
+			t->part.at =
+				(int)(t->fmt.field[caller].off & INT32_MAX);
+			t->part.size = tp_field_index(
+				&t->fmt,
+				t->role == ROLE_KSTACK ? "size" : "tgid");
 			return;
 		}
 	}
-	ft_role_defer_parts(t);
-	if (t->role == ROLE_PLAIN)
-		ft_role_task_parts(t);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct ft_defer_row *r = &rows[i];
+
+		if (strcmp(r->system, t->fmt.system) || !t->fmt.name ||
+		    strcmp(r->name, t->fmt.name))
+			continue;
+		t->part.at = tp_field_index(&t->fmt, r->at);
+		t->part.size = tp_field_index(&t->fmt, r->size);
+		t->part.inodes = tp_field_index(&t->fmt, r->inodes);
+		t->part.dev = tp_field_index(&t->fmt, r->dev);
+		if (t->part.at >= 0 && (!r->size || t->part.size >= 0))
+			t->role = r->role;
+		break;
+	}
+	if (t->role != ROLE_PLAIN)
+		return;
+	const struct task_fields *f =
+		task_fields_find(t->fmt.system, t->fmt.name);
+
+	if (!f)
+		return;
+	int tid = tp_field_index(&t->fmt, f->tid);
+	int comm = tp_field_index(&t->fmt, f->name);
+
+	if (f->role == ROLE_NAMED && (tid < 0 || comm < 0))
+		return;
+	t->role = f->role;
+	t->part.pid = tid;
+	t->part.comm = comm;
+	t->part.pid2 = tp_field_index(&t->fmt, f->tid2);
+	t->part.comm2 = tp_field_index(&t->fmt, f->name2);
+	t->part.state = tp_field_index(&t->fmt, f->extra);
 }
 
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
@@ -861,7 +831,11 @@ int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		ft->have[id] = true;
 	switch (id) {
 	case FT_HEADER_INFO:
-		return ft_meta_header_info(ft, b, err);
+
+		if (ft_meta_take_named(b, "header_page", &text, err))
+			return -1;
+		ft_header_page_read(ft, &text);
+		return ft_meta_take_named(b, "header_event", &text, err);
 	case FT_FTRACE_EVENTS:
 		return ft_meta_take_formats(ft, "ftrace", b, err);
 	case FT_EVENT_FORMATS: {

@@ -530,7 +530,6 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	/* the kernel numbers CPUs from 0, and has a folder for each, though it
 	 * may be off: -1 if pages of one are missing */
 	int32_t n_cpus = 0;
-
 	for (size_t i = 0; i < w.n && n_cpus >= 0; i++)
 		n_cpus = w.raw[i].cpu > n_cpus ? -1 : w.raw[i].cpu + 1;
 	ft->src.info.cpus_online = ft->n_online ? ft->n_online : n_cpus;
@@ -651,7 +650,6 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 	}
 	if (info->clock)
 		info->clock = trace_clock_name(info->clock);
-
 	info->clock_id = clock_id_of(info->clock);
 	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
 		info->tsc = (struct tsc_conv){ 0, ft->mult,
@@ -686,7 +684,6 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 		info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;
 	if (ft->shift && !ft->moved)
 		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
-
 	return &ft->src;
 }
 

@@ -92,29 +92,6 @@ static void ft_option_add_shift(struct ft *ft, const char *s, int64_t unit)
 	ft->shift = (int64_t)((uint64_t)ft->shift + ns);
 }
 
-static void ft_option_clock(struct ft *ft, const char *s)
-{
-	struct scan name = trace_clock_chosen(scan_of(s, strlen(s)));
-
-	if (name.n && !ft->src.info.clock)
-		ft->src.info.clock = arena_strndup(&ft->arena, name.p, name.n);
-}
-
-/* Reads "Linux HOST RELEASE MACHINE". */
-static void ft_option_uname(struct ft *ft, char *rest)
-{
-	const char **const to[] = { NULL, &ft->src.info.host,
-				    &ft->src.info.release, &ft->src.info.arch };
-
-	for (size_t i = 0; rest && i < ARRAY_SIZE(to); i++) {
-		char *w = strsep(&rest, " \n");
-
-		if (to[i] && *w)
-			*to[i] = arena_strdup(&ft->arena, w);
-	}
-	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
-}
-
 static void ft_option_stat(struct ft *ft, const char *s)
 {
 	/* trace-cmd writes a heading, then one option for each CPU of the
@@ -157,22 +134,6 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 	return (uint32_t)ft->n_inst++;
 }
 
-/* Notes damage if a section does not end where its last ring ends. trace-cmd
- * 3.1 does not include the count of chunks in the length of a compressed
- * ring. */
-static void ft_option_check_section(struct ft *ft, const struct ft_section *s,
-				    uint64_t end)
-{
-	uint64_t off = s->off;
-
-	if (end && end - off != s->size &&
-	    !(s->flags & 1 && end - off + 4 == s->size))
-		reader_damage_text(&ft->src, ft->in.path, "size", off - 8, 8,
-				   "the section of a buffer has %" PRIu64
-				   " bytes, but its rings end after %" PRIu64,
-				   s->size, end - off);
-}
-
 /* Reads a buffer with a ring for each CPU. The flags of its section show
  * whether the rings are compressed. */
 static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
@@ -212,62 +173,14 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 		end = len && off + len > end ? off + len : end;
 	}
 	claims_check_rest(&ft->src, b, "the option of a buffer");
-	ft_option_check_section(ft, &s, end);
-	return 0;
-}
-
-/* Reads a buffer of version 6: the option has the offset of a table like the
- * top buffer's. */
-static int ft_option_buffer6(struct ft *ft, struct bytes *b, struct err *err)
-{
-	const char *name;
-	uint64_t off;
-
-	if (bytes_u64(b, &off, err) || bytes_str(b, &name, err))
-		return -1;
-	ft_instance_add(ft, name, NULL, off, ft->subbuf);
-	return 0;
-}
-
-static int ft_option_tsc2nsec(struct ft *ft, struct bytes *b, struct err *err)
-{
-	if (bytes_u32(b, &ft->mult, err) || bytes_u32(b, &ft->mult_shift, err))
-		return -1;
-	if (ft->mult_shift > 63)
-		ft->mult = 0;
-	return 0;
-}
-
-static int ft_option_cpu_count(struct ft *ft, struct bytes *b, struct err *err)
-{
-	uint32_t n;
-
-	if (bytes_u32(b, &n, err))
-		return -1;
-	if (n <= 1 << 20)
-		ft->src.info.cpus_online = (int32_t)n;
-	return 0;
-}
-
-/* Notes options that are not read, or that are only information. */
-static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
-{
-	const char *name = "";
-	char detail[96];
-
-	if (id == FT_GUEST) {
-		snprintf(detail, sizeof(detail), "guest '%.60s' was traced too",
-			 bytes_str(b, &name, NULL) ? "" : name);
-		reader_note(&ft->src, "machine", detail);
-	} else if (id == FT_BUFFER_TEXT) {
-		reader_note(&ft->src, "text",
-			    "the buffer was stored as text, which is not read: "
-			    "give the text itself, or record without a latency "
-			    "tracer");
-	} else if (id >= FT_KNOWN) {
-		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
-			    bytes_off(b), NULL);
-	}
+	/* trace-cmd 3.1 does not include the count of chunks in the length of a
+	 * compressed ring */
+	if (end && end - s.off != s.size &&
+	    !(s.flags & 1 && end - s.off + 4 == s.size))
+		reader_damage_text(&ft->src, ft->in.path, "size", s.off - 8, 8,
+				   "the section of a buffer has %" PRIu64
+				   " bytes, but its rings end after %" PRIu64,
+				   s.size, end - s.off);
 	return 0;
 }
 
@@ -276,57 +189,101 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 	/* most options are a text, which may lack its NUL */
 	char *text OWNED =
 		mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
-	int rc = 0;
+	struct source_info *info = &ft->src.info;
+	const char *name = "";
+	char line[128];
 
 	switch (id) {
 	case FT_DATE:
 		ft_option_add_shift(ft, text, 1000);
-		break;
+		return 0;
 	case FT_OFFSET:
 		ft->moved = true;
 		ft_option_add_shift(ft, text, 1);
-		break;
+		return 0;
 	case FT_CPUSTAT:
 		ft_option_stat(ft, text);
-		break;
-	case FT_BUFFER:
-		rc = ft->version < 7 ? ft_option_buffer6(ft, b, err)
-				     : ft_option_buffer7(ft, b, err);
-		break;
-	case FT_TRACECLOCK:
-		ft_option_clock(ft, text);
-		break;
-	case FT_UNAME:
-		ft_option_uname(ft, text);
-		break;
-	case FT_CPUCOUNT:
-		rc = ft_option_cpu_count(ft, b, err);
-		break;
-	case FT_VERSION: {
-		char line[128];
+		return 0;
+	case FT_BUFFER: {
+		uint64_t off;
 
-		snprintf(line, sizeof(line), "trace-cmd %s", text);
-		ft->src.info.version = arena_strdup(&ft->arena, line);
-		break;
+		if (ft->version >= 7)
+			return ft_option_buffer7(ft, b, err);
+		/* the offset of a table like the top buffer's */
+		if (bytes_u64(b, &off, err) || bytes_str(b, &name, err))
+			return -1;
+		ft_instance_add(ft, name, NULL, off, ft->subbuf);
+		return 0;
 	}
+	case FT_TRACECLOCK: {
+		struct scan clock =
+			trace_clock_chosen(scan_of(text, strlen(text)));
+
+		if (clock.n && !info->clock)
+			info->clock =
+				arena_strndup(&ft->arena, clock.p, clock.n);
+		return 0;
+	}
+	case FT_UNAME: {
+		/* "Linux HOST RELEASE MACHINE" */
+		const char **const to[] = { NULL, &info->host, &info->release,
+					    &info->arch };
+		char *rest = text;
+
+		for (size_t i = 0; rest && i < ARRAY_SIZE(to); i++) {
+			char *w = strsep(&rest, " \n");
+
+			if (to[i] && *w)
+				*to[i] = arena_strdup(&ft->arena, w);
+		}
+		info->user_mask = user_mask_of(info->arch);
+		return 0;
+	}
+	case FT_CPUCOUNT: {
+		uint32_t n;
+
+		if (bytes_u32(b, &n, err))
+			return -1;
+		if (n <= 1 << 20)
+			info->cpus_online = (int32_t)n;
+		return 0;
+	}
+	case FT_VERSION:
+		snprintf(line, sizeof(line), "trace-cmd %s", text);
+		info->version = arena_strdup(&ft->arena, line);
+		return 0;
 	case FT_PROCMAPS:
 		ft_maps_read(ft, text);
-		break;
+		return 0;
 	case FT_TRACEID:
-		rc = bytes_u64(b, &ft->trace_id, err);
-		break;
+		return bytes_u64(b, &ft->trace_id, err);
 	case FT_TIME_SHIFT:
-		rc = ft_sync_read(ft, b, err);
-		break;
+		return ft_sync_read(ft, b, err);
 	case FT_LAST_BOOT:
 		ft_boot_read(ft, text);
-		break;
+		return 0;
 	case FT_TSC2NSEC:
-		rc = ft_option_tsc2nsec(ft, b, err);
-		break;
+		if (bytes_u32(b, &ft->mult, err) ||
+		    bytes_u32(b, &ft->mult_shift, err))
+			return -1;
+		if (ft->mult_shift > 63)
+			ft->mult = 0;
+		return 0;
+	case FT_GUEST:
+		snprintf(line, sizeof(line), "guest '%.60s' was traced too",
+			 bytes_str(b, &name, NULL) ? "" : name);
+		reader_note(&ft->src, "machine", line);
+		return 0;
+	case FT_BUFFER_TEXT:
+		reader_note(&ft->src, "text",
+			    "the buffer was stored as text, which is not read: "
+			    "give the text itself, or record without a latency "
+			    "tracer");
+		return 0;
 	default:
-		rc = ft_option_note(ft, id, b);
-		break;
+		if (id >= FT_KNOWN)
+			ledger_skip(ft->src.ledger, ft->src.index, "option", id,
+				    bytes_off(b), NULL);
+		return 0;
 	}
-	return rc;
 }

@@ -33,8 +33,8 @@ static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
 	return b;
 }
 
-/* Takes the next element of an array of kernel longs. Returns false at the end.
- */
+/* Takes the next element of an array of kernel longs. Returns false at the
+ * end. */
 static bool ft_defer_next_long(const struct ft *ft, struct bytes *b,
 			       uint64_t *out)
 {
@@ -82,33 +82,6 @@ void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 					    scan_of(f.text, strlen(f.text)));
 }
 
-/* Sets ft->stack to the frames of a deferred stack. If the event has inodes,
- * the values are offsets in files; otherwise they are addresses. */
-static void ft_defer_take_stack(struct ft *ft, const struct ft_type *t,
-				const struct bytes *raw)
-{
-	struct bytes stack = ft_defer_take_array(ft, t, t->part.at, raw);
-	struct bytes inodes = ft_defer_take_array(ft, t, t->part.inodes, raw);
-	struct bytes devs = ft_defer_take_array(ft, t, t->part.dev, raw);
-	struct place file = { .off = 0 };
-	uint64_t value;
-	uint32_t dev;
-
-	while (ft_defer_next_long(ft, &stack, &value)) {
-		if (t->part.inodes < 0) {
-			if (value == UINT64_MAX)
-				break;
-			user_stack_reader_add(&ft->stack, value, NULL);
-			continue;
-		}
-		if (!ft_defer_next_long(ft, &inodes, &file.ino))
-			break;
-		user_stack_reader_set_device(
-			bytes_u32(&devs, &dev, NULL) ? 0 : dev, &file);
-		user_stack_reader_add_file(&ft->stack, value, &file);
-	}
-}
-
 void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		   const struct bytes *raw, struct event_def *def)
 {
@@ -142,7 +115,31 @@ static int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 	} else {
 		rec->chain.cookie =
 			(uint64_t)ft_field_number(t, t->part.size, raw, 0);
-		ft_defer_take_stack(ft, t, raw);
+		/* if the event has inodes, the values are offsets in files;
+		 * otherwise they are addresses */
+		struct bytes stack =
+			ft_defer_take_array(ft, t, t->part.at, raw);
+		struct bytes inodes =
+			ft_defer_take_array(ft, t, t->part.inodes, raw);
+		struct bytes devs =
+			ft_defer_take_array(ft, t, t->part.dev, raw);
+		struct place file = { .off = 0 };
+		uint64_t value;
+		uint32_t dev;
+
+		while (ft_defer_next_long(ft, &stack, &value)) {
+			if (t->part.inodes < 0) {
+				if (value == UINT64_MAX)
+					break;
+				user_stack_reader_add(&ft->stack, value, NULL);
+				continue;
+			}
+			if (!ft_defer_next_long(ft, &inodes, &file.ino))
+				break;
+			user_stack_reader_set_device(
+				bytes_u32(&devs, &dev, NULL) ? 0 : dev, &file);
+			user_stack_reader_add_file(&ft->stack, value, &file);
+		}
 	}
 	rec->chain.user = user_stack_reader_addrs(&ft->stack);
 	return 0;
@@ -410,34 +407,6 @@ static void ft_record_keep(struct ft *ft, struct record *rec)
 		keep_record(rec, ft->src.arena);
 }
 
-/* Sets the parts of a record that depend on the role of its event. Returns 0,
- * or -1 and *err. */
-static int ft_record_role(struct ft *ft, const struct ft_type *t,
-			  const struct bytes *raw, struct record *rec,
-			  struct err *err)
-{
-	struct rec_sample *s = &rec->sample;
-
-	if (t->role == ROLE_KSTACK)
-		ft_record_kernel_stack(ft, t, raw, rec);
-	else if (t->role == ROLE_USTACK)
-		ft_record_user_stack(ft, t, raw, rec);
-	else if (t->role == ROLE_COOKIE)
-		ft_defer_cookie(t, raw, s);
-	else if (t->role == ROLE_MARKER)
-		nonce_request(ft->nonce_format, ft_defer_marker_text(t, raw),
-			      rec);
-	else if (t->role >= ROLE_SWITCH)
-		tp_sched_take(&t->fmt, raw, &s->sched);
-	if (thread_id_can_be(s->sched.tid) &&
-	    thread_id_can_be(s->sched.next_tid))
-		return 0;
-	return err_at(err, raw->path, rec->off,
-		      "a switch or wakeup of thread %" PRId32 " or %" PRId32
-		      ", needs at most %d",
-		      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
-}
-
 /* Makes the record of an event. Reads its stacks first: that may drop the
  * window with the event's bytes. */
 static int ft_record_event(struct ft *ft, const struct ref *ref,
@@ -468,8 +437,23 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 	s->raw_len = (uint32_t)bytes_left(&raw);
 	if (!t)
 		return 0;
-	if (t->role != ROLE_PLAIN && ft_record_role(ft, t, &raw, rec, err))
-		return -1;
+	if (t->role == ROLE_KSTACK)
+		ft_record_kernel_stack(ft, t, &raw, rec);
+	else if (t->role == ROLE_USTACK)
+		ft_record_user_stack(ft, t, &raw, rec);
+	else if (t->role == ROLE_COOKIE)
+		ft_defer_cookie(t, &raw, s);
+	else if (t->role == ROLE_MARKER)
+		nonce_request(ft->nonce_format, ft_defer_marker_text(t, &raw),
+			      rec);
+	else if (t->role >= ROLE_SWITCH)
+		tp_sched_take(&t->fmt, &raw, &s->sched);
+	if (!thread_id_can_be(s->sched.tid) ||
+	    !thread_id_can_be(s->sched.next_tid))
+		return err_at(err, raw.path, rec->off,
+			      "a switch or wakeup of thread %" PRId32
+			      " or %" PRId32 ", needs at most %d",
+			      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
 	if (t->fmt.call.what != CALL_NONE) {
 		struct arena *a = ft_record_arena(ft);
 		struct call *c = arena_take(a, sizeof(*c));
@@ -482,7 +466,6 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 	if (t->fmt.n_stack) {
 		/* Set the stacks in fields of the event. An event without
 		 * another stack gets the first of them. */
-
 		tp_stacks_take(&ft->look, &t->fmt, &raw, ft->commit32, s);
 		const struct ft_instance *moved = ft_record_moved(ft, rec);
 

@@ -44,34 +44,6 @@ static void ft_synthetic_add_symbol(struct ft *ft, const char *name,
 				      .name = name };
 }
 
-/* Adds records for the code of the kernel and of its modules. */
-static void ft_synthetic_add_kernel(struct ft *ft)
-{
-	struct kernel_map km;
-
-	kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
-	ft_boot_moved(ft, km.text, km.etext);
-	for (size_t i = 0; i < km.n; i++) {
-		const struct kernel_code *c = &km.at[i];
-		const char *name = arena_strdup(&ft->arena, c->name);
-
-		if (c->is_symbol)
-			ft_synthetic_add_symbol(ft, name, c->start, c->len,
-						c->type);
-		else
-			ft_synthetic_add(ft, REC_MAP,
-					 REC_F_SYNTH | REC_F_KERNEL)
-				->map = (struct rec_map){
-				.start = c->start,
-				.len = c->len,
-				.pgoff = c->pgoff,
-				.prot = PROT_READ | PROT_EXEC,
-				.path = name,
-			};
-	}
-	kernel_map_release(&km);
-}
-
 /* Returns the ring that the counters describe; 0 if nothing was written to the
  * buffer. */
 static uint32_t ft_synthetic_ring(const struct ft *ft, const struct ft_stat *st)
@@ -300,69 +272,29 @@ static bool ft_item_is_stack(const struct ft_item *it)
 	return it->role >= ROLE_KSTACK && it->role <= ROLE_COOKIE;
 }
 
-/* Returns the event that a stack belongs to: the last event of the same task in
- * the same context, or NULL. */
-static struct ft_item *ft_stream_stack_owner(struct ft_stream *s,
-					     const struct ft_item *stack)
-{
-	for (uint32_t i = s->n; i-- > 0;) {
-		struct ft_item *it = ft_stream_item(s, i);
-
-		if (it->kind != FT_ENTRY)
-			return NULL;
-		if (it->pid != stack->pid || it->context != stack->context)
-			continue;
-		if (ft_item_is_stack(it) || it->role == ROLE_CHAIN)
-			return NULL;
-		return it;
-	}
-	return NULL;
-}
-
+/* Adds a stack to the event that it belongs to: the last event of the same task
+ * in the same context. Returns false if there is none. */
 static bool ft_stream_attach_stack(struct ft_stream *s,
 				   const struct ft_item *stack)
 {
-	struct ft_item *it = ft_stream_stack_owner(s, stack);
+	for (uint32_t i = s->n; i-- > 0;) {
+		struct ft_item *it = ft_stream_item(s, i);
+		uint64_t words = (stack->place - it->place) / 4;
 
-	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
-		return false;
-	uint16_t *to = stack->role == ROLE_KSTACK ? &it->kern : &it->user;
-
-	if (*to)
-		return false;
-	*to = (uint16_t)((stack->place - it->place) / 4);
-	it->cookie |= stack->role == ROLE_COOKIE;
-	return true;
-}
-
-static bool ft_item_is_odd(const struct ft_item *it)
-{
-	return it->pid < 0 || !thread_id_can_be(it->pid);
-}
-
-/* Notes as damage an impossible thread, and a time that is years from the time
- * before it. Returns -1 if the entry must be left out, else 0. */
-static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
-					const struct ft_item *it,
-					const struct ft_entry *e)
-{
-	if (!ft_item_is_odd(it) && (ft->src.info.clock_id == CLOCK_ID_TAI ||
-				    !near_time_is_far(&s->near, it->time)))
-		return 0;
-	uint64_t off = ft_stream_file_offset(s, it->place);
-	size_t len = bytes_left(&e->b);
-
-	if (ft_item_is_odd(it))
-		reader_damage_text(&ft->src, s->path, "entry", off, len,
-				   "an entry of thread %" PRId32
-				   ", needs 0 to %d",
-				   it->pid, THREAD_ID_MAX);
-	else
-		reader_damage_text(&ft->src, s->path, "entry", off, len,
-				   "an entry of %" PRIu64
-				   " ns, years from those before it",
-				   it->time);
-	return -1;
+		if (it->kind != FT_ENTRY)
+			return false;
+		if (it->pid != stack->pid || it->context != stack->context)
+			continue;
+		uint16_t *to =
+			stack->role == ROLE_KSTACK ? &it->kern : &it->user;
+		if (ft_item_is_stack(it) || it->role == ROLE_CHAIN ||
+		    words > UINT16_MAX || *to)
+			return false;
+		*to = (uint16_t)words;
+		it->cookie |= stack->role == ROLE_COOKIE;
+		return true;
+	}
+	return false;
 }
 
 /* Makes the item of an entry in place: a copy of bytes that were just written
@@ -402,8 +334,25 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 			      ft_stream_file_offset(s, e->place),
 			      bytes_left(&e->b), &why);
 	}
-	if (ft_stream_check_entry(ft, s, it, e))
+	const bool odd = it->pid < 0 || !thread_id_can_be(it->pid);
+
+	if (odd || (ft->src.info.clock_id != CLOCK_ID_TAI &&
+		    near_time_is_far(&s->near, it->time))) {
+		uint64_t off = ft_stream_file_offset(s, it->place);
+		size_t len = bytes_left(&e->b);
+
+		if (odd)
+			reader_damage_text(&ft->src, s->path, "entry", off, len,
+					   "an entry of thread %" PRId32
+					   ", needs 0 to %d",
+					   it->pid, THREAD_ID_MAX);
+		else
+			reader_damage_text(&ft->src, s->path, "entry", off, len,
+					   "an entry of %" PRIu64
+					   " ns, years from those before it",
+					   it->time);
 		return;
+	}
 	/* trace-cmd saves the formats of the events that it enables, and
 	 * another program may enable more in the same buffer */
 	if (!t && ft->version && !ft->unread_formats)
@@ -677,10 +626,33 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	for (size_t i = 0; i < ft->n_stream; i++)
 		ft_scan_stream(ft, &ft->stream[i]);
 	/* these records are before the first entry */
-	if (ft->kallsyms_len)
-		ft_synthetic_add_kernel(ft);
-	else
+	if (ft->kallsyms_len) {
+		/* the code of the kernel and of its modules */
+		struct kernel_map km;
+		kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
+		ft_boot_moved(ft, km.text, km.etext);
+		for (size_t i = 0; i < km.n; i++) {
+			const struct kernel_code *c = &km.at[i];
+			const char *name = arena_strdup(&ft->arena, c->name);
+
+			if (c->is_symbol)
+				ft_synthetic_add_symbol(ft, name, c->start,
+							c->len, c->type);
+			else
+				ft_synthetic_add(ft, REC_MAP,
+						 REC_F_SYNTH | REC_F_KERNEL)
+					->map = (struct rec_map){
+					.start = c->start,
+					.len = c->len,
+					.pgoff = c->pgoff,
+					.prot = PROT_READ | PROT_EXEC,
+					.path = name,
+				};
+		}
+		kernel_map_release(&km);
+	} else {
 		ft_boot_moved(ft, 0, 0);
+	}
 	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
 		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE,
 					FTRACE_TRAMPOLINE_ADDR, 1, TYPE_OOL);

@@ -197,7 +197,6 @@ const char *event_kind_name(struct perf *p, const struct perf_attr *a)
 	if (m == modifiers + 1)
 		m = modifiers;
 	*m = '\0';
-
 	snprintf(both, sizeof(both), "%s%s", name, modifiers);
 	return arena_strdup(&p->arena, both);
 }

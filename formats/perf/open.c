@@ -262,7 +262,6 @@ static int perf_read_header(struct perf *p, struct err *err)
 		f->end = data.off + data.size;
 		claims_add(&p->claims, data.off, data.size);
 	}
-
 	perf_header_read_features(p);
 	/* Compare the tables with the file, which is complete if the recorder
 	 * finished it. */
@@ -524,7 +523,6 @@ COMPARE_FUNCTION(perf_dir_compare_numbers, long, compare_numbers(*x, *y));
  * Returns 0, or -1 and *err. */
 static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
-
 	DIR *d = opendir(dir);
 	struct dirent *ent;
 	long *v OWNED = NULL;

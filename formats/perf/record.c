@@ -571,7 +571,6 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	bytes_init(&b, r->b.pos, bytes_left(&r->b), r->b.path, r->off,
 		   r->b.swap);
 	rec->kind = REC_SAMPLE;
-
 	switch (r->misc & PM_CPUMODE) {
 	case PM_KERNEL:
 	case PM_HYPERVISOR:
@@ -589,7 +588,6 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	default:
 		break;
 	}
-
 	s->event = (uint32_t)(a - p->attr);
 	p->n_extra = 0;
 	/* skip the fields before READ, whose offsets are in *a */
@@ -678,7 +676,6 @@ static int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 			p->part[i + 1] = s->branch[i].from;
 		s->user = (struct addrs){ .ip = p->part, .n = s->n_branch + 1 };
 		rec->flags |= REC_F_LBR;
-
 	} else if (!a->lbr && p->converted && !(t & PS_STACK_USER) &&
 		   s->defer == DEFER_DIRECT && s->user.n &&
 		   !(rec->flags & REC_F_GUEST))
@@ -762,7 +759,6 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 	uint32_t mode = misc & PM_CPUMODE;
 
 	rec->kind = REC_MAP;
-
 	if (misc & PM_BIT13)
 		rec->flags |= REC_F_DATA;
 
@@ -984,7 +980,6 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 		 * perf read from the kernel, for one event on one CPU (by
 		 * ID_INDEX). */
 		uint64_t id = 0;
-
 		rec->kind = untimed ? REC_LOST_TOTAL : REC_LOST;
 		rec->lost.event = perf_record_event_index(p, a);
 		if (bytes_u64(b, &rec->lost.n, err))

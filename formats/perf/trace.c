@@ -112,7 +112,6 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 	 * threads. Parts that are not used must have lengths that lead to the
 	 * end. */
 	struct bytes strings;
-
 	uint64_t names;
 
 	if (bytes_u32(b, &n, err) || bytes_skip(b, n, err) ||

@@ -137,22 +137,6 @@ static void ctf_program_walk(struct ctf_program *p, const struct ctf_node *node)
 	ctf_program_forget(p, 1);
 }
 
-/* Adds the step that skips a list whose length is in another field. */
-static void ctf_program_skip_many(struct ctf_program *p,
-				  const struct ctf_node *node)
-{
-	const struct ctf_node *e = ctf_node_element(node);
-	uint64_t bits = 8;
-
-	if (e && (!ctf_program_is_dull(e, &bits) || !e->align ||
-		  bits % e->align || bits > PRE_MAX || !bits)) {
-		ctf_program_walk(p, node);
-		return;
-	}
-	ctf_program_op(p, CTF_OP_SKIP_MANY, node)->n = (uint32_t)bits;
-	ctf_program_forget(p, bits % 8 ? 1 : 8);
-}
-
 void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 {
 	uint64_t bits;
@@ -223,7 +207,16 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 	} else if (node->kind == CTF_LENGTH_STRING ||
 		   node->kind == CTF_LENGTH_BLOB ||
 		   node->kind == CTF_SEQUENCE) {
-		ctf_program_skip_many(p, node);
+		const struct ctf_node *e = ctf_node_element(node);
+		uint64_t each = 8;
+
+		if (e && (!ctf_program_is_dull(e, &each) || !e->align ||
+			  each % e->align || each > PRE_MAX || !each)) {
+			ctf_program_walk(p, node);
+			return;
+		}
+		ctf_program_op(p, CTF_OP_SKIP_MANY, node)->n = (uint32_t)each;
+		ctf_program_forget(p, each % 8 ? 1 : 8);
 	} else {
 		ctf_program_walk(p, node);
 	}

@@ -62,15 +62,6 @@ static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
 	return 0;
 }
 
-static uint64_t ctf_field_reverse(uint64_t v, uint32_t bits)
-{
-	uint64_t out = 0;
-
-	for (uint32_t i = 0; i < bits; i++)
-		out |= (v >> i & 1) << (bits - 1 - i);
-	return out;
-}
-
 /* Stores a number that was read in its slot, for the fields whose length or
  * option it is, and in its role, for the reader. */
 static inline void ctf_field_effects(struct ctf_state *st,
@@ -118,8 +109,13 @@ int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 	} else if (ctf_cursor_number(&st->cur, node->bits, node->big, &v)) {
 		return ctf_field_too_short(st);
 	}
-	if (node->reverse)
-		v = ctf_field_reverse(v, node->bits);
+	if (node->reverse) {
+		uint64_t turned = 0;
+
+		for (uint32_t i = 0; i < node->bits; i++)
+			turned |= (v >> i & 1) << (node->bits - 1 - i);
+		v = turned;
+	}
 	if (node->kind == CTF_SINT && node->bits < 64 &&
 	    v >> (node->bits - 1) & 1)
 		v |= UINT64_MAX << node->bits;
@@ -292,26 +288,6 @@ static void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
 			s[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
 		ctf_text_put(t, s, (size_t)more + 1);
 	}
-}
-
-/* Appends the labels of a number, separated by '|'. Returns false if it has
- * none. */
-static bool ctf_text_labels(struct ctf_text *t, const struct ctf_node *node,
-			    uint64_t value)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < node->n_label; i++) {
-		if (!ctf_field_is_inside(&node->label[i], value,
-					 ctf_node_is_signed(node)))
-			continue;
-		if (any)
-			ctf_text_put(t, "|", 1);
-		any = true;
-		ctf_text_put(t, node->label[i].name,
-			     strlen(node->label[i].name));
-	}
-	return any;
 }
 
 static void ctf_value_quoted(struct ctf_text *t, const unsigned char *s,
@@ -544,69 +520,6 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
-			 struct ctf_text *t, unsigned int depth, bool top);
-
-static int ctf_value_list(struct ctf_state *st, const struct ctf_node *node,
-			  struct ctf_text *t, unsigned int depth)
-{
-	uint64_t n = node->from ? st->slot[node->from] : node->count;
-
-	ctf_text_word(t, "[");
-	for (uint64_t i = 0; i < n; i++) {
-		const uint64_t at = st->cur.at;
-
-		if (i)
-			ctf_text_word(t, ",");
-		if (ctf_value_any(st, node->child, t, depth, false) ||
-		    (st->cur.at == at && ctf_field_idle(st)))
-			return -1;
-	}
-	ctf_text_word(t, "]");
-	return 0;
-}
-
-/* Appends a BLOB that is nested in something else as a list of numbers. */
-static int ctf_value_blob(struct ctf_state *st, const struct ctf_node *node,
-			  struct ctf_text *t)
-{
-	struct bytes b;
-	uint8_t v;
-
-	if (ctf_field_chars(st, node, &b))
-		return -1;
-	ctf_text_word(t, "[");
-	for (bool first = true; t && !bytes_u8(&b, &v, NULL); first = false) {
-		if (!first)
-			ctf_text_put(t, ",", 1);
-		ctf_value_decimal(t, v, false);
-	}
-	ctf_text_word(t, "]");
-	return 0;
-}
-
-static int ctf_value_struct(struct ctf_state *st, const struct ctf_node *node,
-			    struct ctf_text *t, unsigned int depth)
-{
-	ctf_text_word(t, "{");
-	for (uint32_t i = 0; i < node->n_child; i++) {
-		const struct ctf_node *m = &node->child[i];
-		const char *name = m->name ? m->name : "";
-
-		if (i)
-			ctf_text_word(t, ",");
-		if (t) {
-			ctf_value_quoted(t, (const unsigned char *)name,
-					 strlen(name));
-			ctf_text_put(t, ":", 1);
-		}
-		if (ctf_value_any(st, m, t, depth, false))
-			return -1;
-	}
-	ctf_text_word(t, "}");
-	return 0;
-}
-
 /* Reads a field of any class and appends its text; see ctf_value_read(). */
 static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 			 struct ctf_text *t, unsigned int depth, bool top)
@@ -663,12 +576,59 @@ static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 	case CTF_REAL:
 		return ctf_value_real(st, node, t, top);
 	case CTF_STRUCT:
-		return ctf_value_struct(st, node, t, depth);
+
+		ctf_text_word(t, "{");
+		for (uint32_t i = 0; i < node->n_child; i++) {
+			const struct ctf_node *m = &node->child[i];
+			const char *name = m->name ? m->name : "";
+
+			if (i)
+				ctf_text_word(t, ",");
+			if (t) {
+				ctf_value_quoted(t, (const unsigned char *)name,
+						 strlen(name));
+				ctf_text_put(t, ":", 1);
+			}
+			if (ctf_value_any(st, m, t, depth, false))
+				return -1;
+		}
+		ctf_text_word(t, "}");
+		return 0;
 	case CTF_FIXED_BLOB:
-	case CTF_LENGTH_BLOB:
-		return ctf_value_blob(st, node, t);
-	default:
-		return ctf_value_list(st, node, t, depth);
+	case CTF_LENGTH_BLOB: {
+		/* a BLOB that is nested in something else is a list of
+		 * numbers */
+		struct bytes b;
+		uint8_t v;
+
+		if (ctf_field_chars(st, node, &b))
+			return -1;
+		ctf_text_word(t, "[");
+		for (bool first = true; t && !bytes_u8(&b, &v, NULL);
+		     first = false) {
+			if (!first)
+				ctf_text_put(t, ",", 1);
+			ctf_value_decimal(t, v, false);
+		}
+		ctf_text_word(t, "]");
+		return 0;
+	}
+	default: {
+		uint64_t n = node->from ? st->slot[node->from] : node->count;
+
+		ctf_text_word(t, "[");
+		for (uint64_t i = 0; i < n; i++) {
+			const uint64_t at = st->cur.at;
+
+			if (i)
+				ctf_text_word(t, ",");
+			if (ctf_value_any(st, node->child, t, depth, false) ||
+			    (st->cur.at == at && ctf_field_idle(st)))
+				return -1;
+		}
+		ctf_text_word(t, "]");
+		return 0;
+	}
 	}
 }
 
@@ -796,7 +756,19 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 			return 0;
 		}
 		st->output += op->node->n_label / 4;
-		if (ctf_text_labels(&t, op->node, v))
+		bool any = false;
+
+		for (uint32_t i = 0; i < op->node->n_label; i++) {
+			if (!ctf_field_is_inside(&op->node->label[i], v,
+						 ctf_node_is_signed(op->node)))
+				continue;
+			if (any)
+				ctf_text_put(&t, "|", 1);
+			any = true;
+			ctf_text_put(&t, op->node->label[i].name,
+				     strlen(op->node->label[i].name));
+		}
+		if (any)
 			ctf_run_finish(st, w->label, &t);
 	}
 	return 0;
@@ -901,8 +873,8 @@ static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op,
 	return 0;
 }
 
-/* Reads a callchain of perf, in which marks begin the kernel and the user part.
- */
+/* Reads a callchain of perf, in which marks begin the kernel and the user
+ * part. */
 static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_op *op)
 {
 	struct ctf_addrs *to = &st->kern;

@@ -67,40 +67,6 @@ static uint16_t locate_joined(const struct locate *v, uint16_t slot)
 	return slot;
 }
 
-/* Gives all targets the same slot, and sets *out to it. */
-static int locate_slot(struct locate *v, uint32_t at, uint16_t *out)
-{
-	int level = v->target_scope == RAW_HEADER    ? 0
-		    : v->target_scope < RAW_SPECIFIC ? 1
-						     : 2;
-	uint16_t slot = 0;
-
-	for (size_t i = 0; i < v->n_target; i++) {
-		uint16_t old = locate_joined(v, v->target[i].node->slot);
-
-		if (slot && old && old != slot) {
-			v->same[level][old & LOCATE_MASK] = slot;
-			v->joined[level] = true;
-		}
-		slot = slot ? slot : old;
-	}
-	if (!slot) {
-		uint32_t k = ++v->n_slot[level];
-
-		if (k > CTF_SLOTS_MAX)
-			return raw_fail(v->r, at,
-					"more than %d lengths and selectors",
-					CTF_SLOTS_MAX);
-		slot = (uint16_t)(level << LOCATE_SHIFT | (int)k);
-		mem_grow(v->same[level], v->cap_same[level], k + 1);
-		v->same[level][k] = slot;
-	}
-	for (size_t i = 0; i < v->n_target; i++)
-		v->target[i].node->slot = slot;
-	*out = slot;
-	return 0;
-}
-
 /* Replaces all slots of a finished tree by fn; tree may be NULL. */
 static void locate_each(const struct locate *v, const struct ctf_node *tree,
 			locate_slot_fn *fn)
@@ -171,22 +137,6 @@ static struct locate_node locate_into(struct locate_node at, int64_t i)
 				     (struct ctf_node *)&at.node->child[i] };
 }
 
-/* Descends into the levels that CTF 2 does not name between a structure and a
- * member: options, and the element that is being decoded. */
-static void locate_through(struct locate *v, struct locate_node at,
-			   const struct raw_place *p, uint32_t i)
-{
-	int64_t busy;
-	uint32_t n = locate_done(v, at.node, &busy);
-	bool array =
-		at.node->kind == CTF_ARRAY || at.node->kind == CTF_SEQUENCE;
-
-	if (busy >= 0)
-		locate_walk(v, locate_into(at, busy), p, i);
-	for (uint32_t k = 0; busy < 0 && !array && k < n && !v->lost; k++)
-		locate_walk(v, locate_into(at, k), p, i);
-}
-
 /* Adds the nodes to which the names from i on lead to v->target. */
 static void locate_walk(struct locate *v, struct locate_node at,
 			const struct raw_place *p, uint32_t i)
@@ -201,28 +151,24 @@ static void locate_walk(struct locate *v, struct locate_node at,
 	} else if (at.node->child && !p->climb &&
 		   (kind == CTF_ARRAY || kind == CTF_SEQUENCE ||
 		    (option && v->r->tree->version == 2))) {
-		locate_through(v, at, p, i);
+		/* CTF 2 does not name the levels between a structure and a
+		 * member: options, and the element that is being decoded */
+		int64_t busy;
+		uint32_t n = locate_done(v, at.node, &busy);
+		bool array = at.node->kind == CTF_ARRAY ||
+			     at.node->kind == CTF_SEQUENCE;
+
+		if (busy >= 0)
+			locate_walk(v, locate_into(at, busy), p, i);
+		for (uint32_t j = 0; busy < 0 && !array && j < n && !v->lost;
+		     j++)
+			locate_walk(v, locate_into(at, j), p, i);
 	} else if (i == p->n) {
 		v->target[v->n_target++] = at;
 	} else if (at.node->child && (kind == CTF_STRUCT || option)) {
 		k = locate_part(v, at, p->name[i]);
 		if (k >= 0)
 			locate_walk(v, locate_into(at, k), p, i + 1);
-	}
-}
-
-static void locate_relative(struct locate *v, const struct raw_place *p)
-{
-	uint32_t up = p->up;
-
-	v->target_scope = v->now;
-	for (size_t i = v->n_frame; i--;) {
-		if (v->frame[i].at.node->kind != CTF_STRUCT || up-- > 0)
-			continue;
-		up = 0;
-		locate_walk(v, v->frame[i].at, p, 0);
-		if (v->n_target || v->lost || !p->climb)
-			return;
 	}
 }
 
@@ -251,33 +197,6 @@ static bool locate_is_number(const struct ctf_node *n, bool is_signed)
 {
 	return is_signed ? n->kind == CTF_SINT || n->kind == CTF_VAR_SINT
 			 : n->kind == CTF_UINT || n->kind == CTF_VAR_UINT;
-}
-
-static int locate_check_target(struct locate *v, const struct raw_class *c,
-			       struct ctf_node *to, const char *path)
-{
-	bool choice = to->kind == CTF_VARIANT || to->kind == CTF_OPTIONAL;
-	const struct ctf_node *first = v->target[0].node;
-
-	to->sel_signed = choice && locate_is_number(first, true);
-	for (size_t i = 0; i < v->n_target; i++) {
-		const struct ctf_node *n = v->target[i].node;
-
-		if (to->no_ranges ? n->kind != CTF_BOOL
-				  : !locate_is_number(n, to->sel_signed))
-			return raw_fail(v->r, c->at,
-					"'%s' is no %s, which a %s needs", path,
-					to->no_ranges ? "boolean"
-					: choice      ? "integer"
-						      : "unsigned integer",
-					choice ? "selector" : "length");
-	}
-	if (to->sel_signed ? c->wide : c->negative)
-		return raw_fail(v->r, c->at,
-				"range of a selector is outside the values of "
-				"'%s'",
-				path);
-	return 0;
 }
 
 static const char *locate_bare(const char *name)
@@ -331,7 +250,17 @@ static int locate_from(struct locate *v, const struct raw_class *c,
 
 	v->n_target = 0;
 	if (p->scope == RAW_RELATIVE) {
-		locate_relative(v, p);
+		uint32_t up = p->up;
+
+		v->target_scope = v->now;
+		for (size_t i = v->n_frame; i--;) {
+			if (v->frame[i].at.node->kind != CTF_STRUCT || up-- > 0)
+				continue;
+			up = 0;
+			locate_walk(v, v->frame[i].at, p, 0);
+			if (v->n_target || v->lost || !p->climb)
+				break;
+		}
 	} else {
 		v->target_scope = p->scope;
 		if (p->scope <= v->now && v->scope[p->scope].node)
@@ -346,12 +275,60 @@ static int locate_from(struct locate *v, const struct raw_class *c,
 				"'%s' is not decoded before '%s', which needs "
 				"it",
 				path, to->name ? to->name : "element");
-	if (locate_check_target(v, c, to, path))
-		return -1;
+	bool choice = to->kind == CTF_VARIANT || to->kind == CTF_OPTIONAL;
+	const struct ctf_node *first = v->target[0].node;
+
+	to->sel_signed = choice && locate_is_number(first, true);
+	for (size_t i = 0; i < v->n_target; i++) {
+		const struct ctf_node *n = v->target[i].node;
+
+		if (to->no_ranges ? n->kind != CTF_BOOL
+				  : !locate_is_number(n, to->sel_signed))
+			return raw_fail(v->r, c->at,
+					"'%s' is no %s, which a %s needs", path,
+					to->no_ranges ? "boolean"
+					: choice      ? "integer"
+						      : "unsigned integer",
+					choice ? "selector" : "length");
+	}
+	if (to->sel_signed ? c->wide : c->negative)
+		return raw_fail(v->r, c->at,
+				"range of a selector is outside the values of "
+				"'%s'",
+				path);
 	if (v->r->tree->version == 1 && to->kind == CTF_VARIANT &&
 	    locate_choices(v, c, to, path))
 		return -1;
-	return locate_slot(v, c->at, &to->from);
+	/* all targets have the same slot */
+	int level = v->target_scope == RAW_HEADER    ? 0
+		    : v->target_scope < RAW_SPECIFIC ? 1
+						     : 2;
+	uint16_t slot = 0;
+
+	for (size_t i = 0; i < v->n_target; i++) {
+		uint16_t old = locate_joined(v, v->target[i].node->slot);
+
+		if (slot && old && old != slot) {
+			v->same[level][old & LOCATE_MASK] = slot;
+			v->joined[level] = true;
+		}
+		slot = slot ? slot : old;
+	}
+	if (!slot) {
+		uint32_t k = ++v->n_slot[level];
+
+		if (k > CTF_SLOTS_MAX)
+			return raw_fail(v->r, c->at,
+					"more than %d lengths and selectors",
+					CTF_SLOTS_MAX);
+		slot = (uint16_t)(level << LOCATE_SHIFT | (int)k);
+		mem_grow(v->same[level], v->cap_same[level], k + 1);
+		v->same[level][k] = slot;
+	}
+	for (size_t i = 0; i < v->n_target; i++)
+		v->target[i].node->slot = slot;
+	to->from = slot;
+	return 0;
 }
 
 struct resolve {
@@ -359,19 +336,6 @@ struct resolve {
 	uint32_t nodes;
 	int32_t clock; /* CTF 2: the default clock of the stream */
 };
-
-static int resolve_clock(struct resolve *v, const struct raw_class *c,
-			 struct ctf_node *to)
-{
-	int32_t clock = raw_clock_find(v->find.r, c->clock);
-
-	if (clock < 0)
-		return raw_fail(v->find.r, c->at, "clock '%s' is not declared",
-				intern_get(&v->find.r->names, c->clock));
-	to->clock = clock;
-	to->role = CTF_CLOCK;
-	return 0;
-}
 
 static const struct resolve_role {
 	int scope;
@@ -391,26 +355,6 @@ static const struct resolve_role {
 	{ RAW_EVENT_HEADER, "id", CTF_EVENT_CLASS_ID },
 	{ RAW_EVENT_HEADER, "timestamp", CTF_CLOCK },
 };
-
-/* Gives a time field without a clock the only clock of the trace, or one in
- * nanoseconds if the trace has none. */
-static void resolve_time(const struct resolve *v, enum ctf_field_role role,
-			 struct ctf_node *to)
-{
-	struct raw *r = v->find.r;
-
-	if (to->role != CTF_CLOCK) {
-		if (!r->n_clock)
-			raw_add_clock(
-				r, 0,
-				&(struct raw_clock){ RAW_NONE,
-						     { .freq = 1000000000 } });
-		if (r->n_clock != 1)
-			return;
-		to->clock = 0;
-	}
-	to->role = (uint8_t)role;
-}
 
 /* Gives a field its role. In TSDL its name decides. */
 static void resolve_role(const struct resolve *v, struct ctf_node *to)
@@ -440,7 +384,20 @@ static void resolve_role(const struct resolve *v, struct ctf_node *to)
 		return;
 	} else if (known->role == CTF_CLOCK ||
 		   known->role == CTF_PACKET_END_CLOCK) {
-		resolve_time(v, known->role, to);
+		/* a time field without a clock has the only clock of the trace,
+		 * or one in nanoseconds if the trace has none */
+		struct raw *r = v->find.r;
+		if (to->role != CTF_CLOCK) {
+			if (!r->n_clock)
+				raw_add_clock(r, 0,
+					      &(struct raw_clock){
+						      RAW_NONE,
+						      { .freq = 1000000000 } });
+			if (r->n_clock != 1)
+				return;
+			to->clock = 0;
+		}
+		to->role = (uint8_t)known->role;
 	} else if (to->role == CTF_NO_ROLE) {
 		to->role = (uint8_t)known->role;
 	}
@@ -494,8 +451,16 @@ static int resolve_copy(struct resolve *v, const struct raw_part *part,
 		to->name++;
 	if (c->native)
 		to->big = v->find.r->tree->big;
-	if (c->clock != RAW_NONE && resolve_clock(v, c, to))
-		return -1;
+	if (c->clock != RAW_NONE) {
+		int32_t clock = raw_clock_find(v->find.r, c->clock);
+
+		if (clock < 0)
+			return raw_fail(
+				v->find.r, c->at, "clock '%s' is not declared",
+				intern_get(&v->find.r->names, c->clock));
+		to->clock = clock;
+		to->role = CTF_CLOCK;
+	}
 	if (c->from && locate_from(&v->find, c, to))
 		return -1;
 	if (to->kind == CTF_VARIANT && !to->from)

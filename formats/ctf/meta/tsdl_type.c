@@ -20,44 +20,6 @@ static int tsdl_encoding(struct tsdl *t, const struct tsdl_value *v,
 	return 0;
 }
 
-static int tsdl_base(struct tsdl *t, const struct tsdl_value *v, uint8_t *out)
-{
-	static const struct {
-		uint8_t base;
-		const char *names;
-	} known[] = {
-		{ 10, "decimal dec d i u 10" },
-		{ 16, "hexadecimal hex x X p 16" },
-		{ 8, "octal oct o 8" },
-		{ 2, "binary b 2" },
-	};
-	const char *s = v->kind == TSDL_NUMBER ? "" : tsdl_text(t, v->name);
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (v->kind == TSDL_NUMBER
-			    ? v->num == known[i].base
-			    : words_find(known[i].names, s, strlen(s)) >= 0) {
-			*out = known[i].base;
-			return 0;
-		}
-	return raw_fail(t->r, v->at, "base is not 2, 8, 10 or 16");
-}
-
-/* Reads the name of the clock from clock.NAME.value. */
-static int tsdl_map(struct tsdl *t, const struct tsdl_value *v, uint32_t *clock)
-{
-	struct scan s = scan_of("", 0);
-
-	if (v->kind == TSDL_IDENT)
-		s = scan_of(tsdl_text(t, v->name),
-			    intern_length(&t->r->names, v->name));
-	if (!scan_take(&s, "clock.") || s.n <= strlen(".value") ||
-	    !scan_is(scan_tail(s, s.n - strlen(".value")), ".value"))
-		return raw_fail(t->r, v->at, "map is not clock.NAME.value");
-	*clock = intern_add_bytes(&t->r->names, s.p, s.n - strlen(".value"));
-	return 0;
-}
-
 static int tsdl_set_integer(struct tsdl *t, void *to, uint32_t key,
 			    const struct tsdl_value *v)
 {
@@ -81,12 +43,45 @@ static int tsdl_set_integer(struct tsdl *t, void *to, uint32_t key,
 	case TSDL_BYTE_ORDER:
 		c->native = true;
 		return tsdl_byte_order(t, v, &c->native, &c->node.big);
-	case TSDL_BASE:
-		return tsdl_base(t, v, &c->node.base);
+	case TSDL_BASE: {
+		static const struct {
+			uint8_t base;
+			const char *names;
+		} known[] = {
+			{ 10, "decimal dec d i u 10" },
+			{ 16, "hexadecimal hex x X p 16" },
+			{ 8, "octal oct o 8" },
+			{ 2, "binary b 2" },
+		};
+		const char *s =
+			v->kind == TSDL_NUMBER ? "" : tsdl_text(t, v->name);
+
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+			if (v->kind == TSDL_NUMBER
+				    ? v->num == known[i].base
+				    : words_find(known[i].names, s,
+						 strlen(s)) >= 0) {
+				c->node.base = known[i].base;
+				return 0;
+			}
+		return raw_fail(t->r, v->at, "base is not 2, 8, 10 or 16");
+	}
 	case TSDL_ENCODING:
 		return tsdl_encoding(t, v, &c->encoded);
-	case TSDL_MAP:
-		return tsdl_map(t, v, &c->clock);
+	case TSDL_MAP: {
+		/* the name of the clock from clock.NAME.value */
+		struct scan s = scan_of("", 0);
+		if (v->kind == TSDL_IDENT)
+			s = scan_of(tsdl_text(t, v->name),
+				    intern_length(&t->r->names, v->name));
+		if (!scan_take(&s, "clock.") || s.n <= strlen(".value") ||
+		    !scan_is(scan_tail(s, s.n - strlen(".value")), ".value"))
+			return raw_fail(t->r, v->at,
+					"map is not clock.NAME.value");
+		c->clock = intern_add_bytes(&t->r->names, s.p,
+					    s.n - strlen(".value"));
+		return 0;
+	}
 	default:
 		return 0;
 	}
@@ -144,18 +139,6 @@ static int tsdl_set_string(struct tsdl *t, void *to UNUSED, uint32_t key,
 	bool encoded;
 
 	return key == TSDL_ENCODING ? tsdl_encoding(t, v, &encoded) : 0;
-}
-
-/* Reads the attributes {...}, if there are any, after "string". */
-static int tsdl_string(struct tsdl *t, const struct raw_class **out)
-{
-	struct raw_class *c = raw_class(t->r, CTF_STRING, t->tok.at);
-
-	*out = c;
-	c->node.align = 8;
-	if (tsdl_next(t))
-		return -1;
-	return tsdl_is(t, '{') ? tsdl_attributes(t, tsdl_set_string, NULL) : 0;
 }
 
 static int tsdl_typealias(struct tsdl *t);
@@ -458,29 +441,6 @@ static uint64_t tsdl_bits(const struct tsdl_value *v)
 	return v->negative ? -v->num : v->num;
 }
 
-/* Makes the range of the values from v[0] to v[1] that the integer can have; it
- * may be empty. */
-static int tsdl_range(struct tsdl *t, const struct tsdl_value v[2],
-		      bool is_signed, struct raw_range *out)
-{
-	const struct tsdl_value lo = { .negative = is_signed,
-				       .num = is_signed ? (uint64_t)1 << 63
-							: 0 };
-	const struct tsdl_value hi = { .num = is_signed ? INT64_MAX
-							: UINT64_MAX };
-
-	for (int i = 0; i < 2; i++) {
-		if (v[i].kind != TSDL_NUMBER)
-			return raw_fail(t->r, v[i].at, "value is no number");
-	}
-	if (tsdl_is_less(&v[1], &v[0]))
-		return raw_fail(t->r, v[0].at, "range ends before it begins");
-	out->empty = tsdl_is_less(&hi, &v[0]) || tsdl_is_less(&v[1], &lo);
-	out->range.lo = tsdl_bits(tsdl_is_less(&v[0], &lo) ? &lo : &v[0]);
-	out->range.hi = tsdl_bits(tsdl_is_less(&hi, &v[1]) ? &hi : &v[1]);
-	return 0;
-}
-
 /* Reads NAME, NAME = 1 or NAME = 1 ... 2. *next is the value of a label that
  * has none. */
 static int tsdl_label(struct tsdl *t, bool is_signed, struct tsdl_value *next,
@@ -499,8 +459,23 @@ static int tsdl_label(struct tsdl *t, bool is_signed, struct tsdl_value *next,
 	v[1] = v[0];
 	if (tsdl_is(t, TSDL_DOTS) && (tsdl_next(t) || tsdl_value(t, &v[1])))
 		return -1;
-	if (tsdl_range(t, v, is_signed, out))
-		return -1;
+	/* the range of these values that the integer can have; it may be
+	 * empty */
+	const struct tsdl_value lo = { .negative = is_signed,
+				       .num = is_signed ? (uint64_t)1 << 63
+							: 0 };
+	const struct tsdl_value hi = { .num = is_signed ? INT64_MAX
+							: UINT64_MAX };
+
+	for (int i = 0; i < 2; i++) {
+		if (v[i].kind != TSDL_NUMBER)
+			return raw_fail(t->r, v[i].at, "value is no number");
+	}
+	if (tsdl_is_less(&v[1], &v[0]))
+		return raw_fail(t->r, v[0].at, "range ends before it begins");
+	out->empty = tsdl_is_less(&hi, &v[0]) || tsdl_is_less(&v[1], &lo);
+	out->range.lo = tsdl_bits(tsdl_is_less(&v[0], &lo) ? &lo : &v[0]);
+	out->range.hi = tsdl_bits(tsdl_is_less(&hi, &v[1]) ? &hi : &v[1]);
 	*next = v[1];
 	next->num += next->negative ? -1 : 1;
 	next->negative = next->negative && next->num;
@@ -587,8 +562,17 @@ static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 	}
 	case TSDL_FLOATING:
 		return tsdl_float(t, out);
-	case TSDL_STRING_WORD:
-		return tsdl_string(t, out);
+	case TSDL_STRING_WORD: {
+		struct raw_class *c = raw_class(t->r, CTF_STRING, t->tok.at);
+
+		*out = c;
+		c->node.align = 8;
+		if (tsdl_next(t))
+			return -1;
+		return tsdl_is(t, '{')
+			       ? tsdl_attributes(t, tsdl_set_string, NULL)
+			       : 0;
+	}
 	case TSDL_STRUCT:
 		return tsdl_struct(t, out);
 	case TSDL_VARIANT:
@@ -622,24 +606,6 @@ static int tsdl_type(struct tsdl *t, const struct raw_class **out)
 	int ret = tsdl_any_type(t, out);
 	t->depth--;
 	return ret;
-}
-
-/* Makes c an array of elements, or a string if the elements are characters. */
-static void tsdl_array(struct tsdl *t, struct raw_class *c,
-		       const struct raw_class *element)
-{
-	const struct ctf_node *e = &element->node;
-	struct raw_part part = { RAW_NONE, c->at, element };
-
-	if ((e->kind == CTF_UINT || e->kind == CTF_SINT) && !e->n_label &&
-	    element->encoded && e->bits == 8 && e->align == 8) {
-		c->node.kind = c->node.kind == CTF_ARRAY ? CTF_FIXED_STRING
-							 : CTF_LENGTH_STRING;
-		c->node.align = 8;
-		return;
-	}
-	c->part = raw_copy(&t->r->scratch, &part, 1, sizeof(part));
-	c->node.n_child = 1;
 }
 
 /* Reads name[length]... after a type. If `name` is NULL, there is no name to
@@ -682,8 +648,23 @@ static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 	}
 	/* int x[2][3]: two times three numbers */
 	while (n--) {
-		tsdl_array(t, dim[n], *out);
-		*out = dim[n];
+		struct raw_class *c = dim[n];
+		const struct ctf_node *e = &(*out)->node;
+		struct raw_part part = { RAW_NONE, c->at, *out };
+
+		if ((e->kind == CTF_UINT || e->kind == CTF_SINT) &&
+		    !e->n_label && (*out)->encoded && e->bits == 8 &&
+		    e->align == 8) {
+			c->node.kind = c->node.kind == CTF_ARRAY
+					       ? CTF_FIXED_STRING
+					       : CTF_LENGTH_STRING;
+			c->node.align = 8;
+		} else {
+			c->part = raw_copy(&t->r->scratch, &part, 1,
+					   sizeof(part));
+			c->node.n_child = 1;
+		}
+		*out = c;
 	}
 	return 0;
 }
@@ -1002,52 +983,6 @@ static int tsdl_set_nothing(struct tsdl *t UNUSED, void *to UNUSED,
 	return 0;
 }
 
-static int tsdl_read_trace(struct tsdl *t)
-{
-	bool order_known = false;
-	uint32_t at = t->tok.at;
-
-	if (tsdl_next(t) || tsdl_block(t, tsdl_set_trace, &order_known))
-		return -1;
-	if (!order_known)
-		return raw_fail(t->r, at, "trace has no 'byte_order'");
-	t->r->tree->version = 1;
-	return 0;
-}
-
-static int tsdl_read_clock(struct tsdl *t)
-{
-	struct raw *r = t->r;
-	struct raw_clock c = { RAW_NONE, { .freq = 1000000000 } };
-	uint32_t at = t->tok.at;
-
-	if (tsdl_next(t) || tsdl_attributes(t, tsdl_set_clock, &c))
-		return -1;
-	if (c.name == RAW_NONE)
-		return raw_fail(r, at, "clock has no 'name'");
-	return raw_add_clock(r, at, &c);
-}
-
-static int tsdl_read_stream(struct tsdl *t)
-{
-	struct raw_stream s = { .at = t->tok.at, .clock = RAW_NONE };
-
-	if (tsdl_next(t) || tsdl_block(t, tsdl_set_stream, &s))
-		return -1;
-	return raw_add_stream(t->r, &s);
-}
-
-static int tsdl_read_event(struct tsdl *t)
-{
-	struct raw_event e = { .at = t->tok.at,
-			       .name = RAW_NONE,
-			       .any_stream = true };
-
-	if (tsdl_next(t) || tsdl_block(t, tsdl_set_event, &e))
-		return -1;
-	return raw_add_event(t->r, &e);
-}
-
 static int tsdl_top(struct tsdl *t)
 {
 	bool done;
@@ -1060,25 +995,55 @@ static int tsdl_top(struct tsdl *t)
 	if (done)
 		return 0;
 	switch (tsdl_is(t, TSDL_IDENT) ? t->tok.name : TSDL_N_WORDS) {
-	case TSDL_TRACE:
-		ret = tsdl_read_trace(t);
+	case TSDL_TRACE: {
+		bool order_known = false;
+		uint32_t at = t->tok.at;
+
+		if (tsdl_next(t) || tsdl_block(t, tsdl_set_trace, &order_known))
+			return -1;
+		if (!order_known)
+			return raw_fail(t->r, at, "trace has no 'byte_order'");
+		t->r->tree->version = 1;
+		ret = 0;
 		break;
+	}
 	case TSDL_ENV:
 		ret = tsdl_next(t) ? -1
 				   : tsdl_attributes(t, tsdl_set_env, NULL);
 		break;
-	case TSDL_CLOCK:
-		ret = tsdl_read_clock(t);
+	case TSDL_CLOCK: {
+		struct raw *r = t->r;
+		struct raw_clock c = { RAW_NONE, { .freq = 1000000000 } };
+		uint32_t at = t->tok.at;
+
+		if (tsdl_next(t) || tsdl_attributes(t, tsdl_set_clock, &c))
+			return -1;
+		if (c.name == RAW_NONE)
+			return raw_fail(r, at, "clock has no 'name'");
+		ret = raw_add_clock(r, at, &c);
 		break;
+	}
 	case TSDL_CALLSITE:
 		ret = tsdl_next(t) ? -1 : tsdl_block(t, tsdl_set_nothing, NULL);
 		break;
-	case TSDL_STREAM:
-		ret = tsdl_read_stream(t);
+	case TSDL_STREAM: {
+		struct raw_stream s = { .at = t->tok.at, .clock = RAW_NONE };
+
+		if (tsdl_next(t) || tsdl_block(t, tsdl_set_stream, &s))
+			return -1;
+		ret = raw_add_stream(t->r, &s);
 		break;
-	case TSDL_EVENT:
-		ret = tsdl_read_event(t);
+	}
+	case TSDL_EVENT: {
+		struct raw_event e = { .at = t->tok.at,
+				       .name = RAW_NONE,
+				       .any_stream = true };
+
+		if (tsdl_next(t) || tsdl_block(t, tsdl_set_event, &e))
+			return -1;
+		ret = raw_add_event(t->r, &e);
 		break;
+	}
 	default:
 		return tsdl_unexpected(t, "a block or a declaration");
 	}
