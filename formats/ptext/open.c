@@ -53,6 +53,8 @@ struct ptext_frame {
 #define NS_DIGITS 9
 #define ADDRESS_WIDTH 17
 #define PERIOD_WIDTH 10
+/* A longer name of a thread is none; Linux has 15 bytes at most. */
+#define COMM_MOST 256
 
 /* How much of a head a line must have. */
 enum ptext_surety {
@@ -389,7 +391,8 @@ static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 		s.n--;
 	scan_blanks(&s);
 	for (int sure = PTEXT_WHOLE; sure < PTEXT_ANY + chain; sure++)
-		for (struct scan t = s; t.n; scan_blanks(&t)) {
+		for (struct scan t = s; t.n && s.n - t.n <= COMM_MOST;
+		     scan_blanks(&t)) {
 			out->comm = scan_head(s, s.n - t.n);
 			scan_trim(&out->comm);
 			if (ptext_take_rest(

@@ -268,6 +268,9 @@ is "frames alone are no samples" 1 $?
 form "-F srccode" '0 2 1 1000000000 2000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\n|1         int f(void)\\na 7 2.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\n|1         int f(void)\\n"
 form "-F brstackinsn" '0 1 1 1000000000 1000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f+0x10 (/x)\\n\\tmain+22:\\tx.c:1\\n\\t0000000000401136\\tinsn: 89 07 \\t# PRED 3 cycles [3]\\n\\tf(int)+22:\\n\\t0000000000401140\\tinsn: 89 d0\\n\\t... not reaching sample ...\\n\\n"
 is "has no instruction as a frame" "a;f 1" "$(stacks form.db)"
+{ printf "a 7 1.000000: cycles: \\n${a}%.0s" 1 2 3; yes a | head -n 300000 | tr '\n' ' '; printf '\n'; } >long.txt
+timeout 10 "$B" check --no-symbols long.txt >out 2>&1
+is "a long line of many words is looked at once" "4" $?
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
