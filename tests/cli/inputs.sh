@@ -271,6 +271,7 @@ is "has no instruction as a frame" "a;f 1" "$(stacks form.db)"
 { printf "a 7 1.000000: cycles: \\n${a}%.0s" 1 2 3; yes a | head -n 300000 | tr '\n' ' '; printf '\n'; } >long.txt
 timeout 10 "$B" check --no-symbols long.txt >out 2>&1
 is "a long line of many words is looked at once" "4" $?
+form "--deltatime --show-mmap-events" '0 4 1 0 450000000 a' "a 7 0.000000: cycles: \\n${a}a 7 0.200000: cycles: \\n${a}a 7 0.100000: PERF_RECORD_COMM: a:7/7\\na 7 0.050000: cycles: \\n${a}a 7 0.100000: cycles: \\n$a"
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
