@@ -184,10 +184,9 @@ static void redact_value(sqlite3_context *ctx, int argc UNUSED,
 			 sqlite3_value **v)
 {
 	static const char *const form[] = {
-		[REDACT_COMM] = "comm-%u",
-		[REDACT_NAME] = "function_%u",
-		[REDACT_HOST] = "host-%u",
-		[REDACT_TEXT] = "text-%u",
+		[REDACT_COMM] = "comm-%u",  [REDACT_NAME] = "function_%u",
+		[REDACT_HOST] = "host-%u",  [REDACT_TEXT] = "text-%u",
+		[REDACT_STATE] = "text-%u",
 	};
 	struct redact *rd = sqlite3_user_data(ctx);
 	enum redact_how how = (enum redact_how)sqlite3_value_int(v[0]);
@@ -196,7 +195,9 @@ static void redact_value(sqlite3_context *ctx, int argc UNUSED,
 	size_t n;
 
 	if (!text || !*text ||
-	    (how == REDACT_PATH && redact_is_special(text))) {
+	    (how == REDACT_PATH && redact_is_special(text)) ||
+	    (how == REDACT_STATE &&
+	     !text[strspn(text, "RSDTtXZPIKW|+-,0123456789")])) {
 		sqlite3_result_value(ctx, v[1]);
 		return;
 	}
@@ -205,15 +206,20 @@ static void redact_value(sqlite3_context *ctx, int argc UNUSED,
 			       : 0;
 	if (how == REDACT_PATH && !n) {
 		/* Writes "/d1/d2/f1 (deleted)" for "/data/joe/a.out
-		 * (deleted)". */
+		 * (deleted)". By the other endings, record --waits is known. */
+		static const char *const ends[] = { " (deleted)", ".ftrace",
+						    ".cgroups" };
 		size_t size = sizeof(out);
-		static const char gone[] = " (deleted)";
 		size_t len = strlen(text);
-		size_t tail = sizeof(gone) - 1;
+		size_t tail = 0;
 		size_t count = 0;
 
-		if (len < tail || strcmp(text + len - tail, gone) != 0)
-			tail = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+			size_t k = strlen(ends[i]);
+
+			if (len >= k && !strcmp(text + len - k, ends[i]))
+				tail = k;
+		}
 		for (const char *p = text;
 		     p < text + len - tail && count < size - 64;) {
 			size_t part = strcspn(p, "/");
@@ -234,7 +240,7 @@ static void redact_value(sqlite3_context *ctx, int argc UNUSED,
 			}
 		}
 		n = count + (size_t)snprintf(out + count, size - count, "%s",
-					     tail ? gone : "");
+					     text + len - tail);
 	} else if (!n)
 		n = (size_t)snprintf(
 			out, sizeof(out), form[how],
@@ -320,6 +326,11 @@ static enum redact_how redact_field_how(const char *column)
 
 	if (n >= 4 && !strcmp(column + n - 4, "comm"))
 		return REDACT_COMM;
+	if (!strcmp(column, "prev_state") || !strcmp(column, "cpus"))
+		return REDACT_STATE;
+	/* of the recorder's readings: the same as capture.host */
+	if (!strcmp(column, "host"))
+		return REDACT_HOST;
 	return strstr(column, "path") || strstr(column, "file") ? REDACT_PATH
 								: REDACT_TEXT;
 }

@@ -45,7 +45,8 @@ enum redact_how {
 	REDACT_NAME, /* of a function */
 	REDACT_HOST,
 	REDACT_TEXT,
-	REDACT_GONE, /* becomes NULL */
+	REDACT_STATE, /* a text, but letters of states and numbers stay */
+	REDACT_GONE,  /* becomes NULL */
 };
 
 struct redact_column {

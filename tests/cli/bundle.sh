@@ -251,6 +251,26 @@ sched() {
 is "a copy proves no more than the original" "$(sched "$work/ftrace-v7.db")" \
 	"$(sched "$work/ftrace-v7.red.db")"
 
+# that record --waits took the events is known by the names of its files
+"$B" ingest -q -o "$work/waits.db" tests/captures/clone.data.zst 2>/dev/null
+python3 - "$work/waits.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.executescript("""INSERT INTO capture(path, format) VALUES
+    ('/srv/joe.data.ftrace', 'ftrace'), ('/srv/joe.data.cgroups', 'ftext');
+    UPDATE capture SET path = '/srv/joe.data' WHERE id = 1""")
+END
+"$B" bundle --redact -o "$work/waits.red.db" "$work/waits.db" 2>/dev/null
+for name in waits waits.red
+do
+	"$B" query --format csv "$work/$name.db" \
+		"SELECT name, waits FROM internal_recorder" >"$work/$name.csv"
+done
+grep -q record,1 "$work/waits.red.csv" && cmp -s "$work/waits.csv" "$work/waits.red.csv"
+ok "a copy is known to be of record --waits" $?
+
 # without the values that calls return, a thread's birth tells of which clone it is
 "$B" ingest -q -o "$work/clone.db" tests/captures/clone.data.zst 2>/dev/null
 "$B" bundle --redact -o "$work/clone.red.db" "$work/clone.db" 2>/dev/null

@@ -100,6 +100,12 @@ ok off_cpu_says_what_it_waited_for $?
 ok sql_has_the_same_word $?
 "$B" page -o t.html t.db >out 2>err && grep -q '"throttled"' t.html
 ok a_page_has_the_same_word $?
+# of the host whose capture it is, which a redacted copy calls by another word
+python3 -c 'import sqlite3; d = sqlite3.connect("t.db")
+d.execute("UPDATE capture SET host = \"box\""); d.commit()'
+"$B" bundle --redact -f -o copy.db t.db 2>/dev/null
+"$B" sched copy.db | tr -s ' ' | grep -q ' 100 comm-[0-9]* .* 1.82 s$'
+ok a_redacted_copy_has_it_too $?
 
 tells without_readings_the_command_that_tells_is_said victim \
 	"victim is not run, cause not recorded; 'backstitch record --waits' reads quotas" run.txt
