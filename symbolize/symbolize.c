@@ -26,20 +26,6 @@ static const struct resolver *const resolvers[] = {
 	&resolve_elf,		/* programs and libraries */
 };
 
-static char **symbolize_copy_list(const char *const *list)
-{
-	size_t n = 0;
-
-	if (!list)
-		return NULL;
-	while (list[n])
-		n++;
-	char **copy = mem_new(n + 1, sizeof(*copy));
-	for (size_t i = 0; i < n; i++)
-		copy[i] = mem_strdup(list[i]);
-	return copy;
-}
-
 struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 {
 	struct symbolizer *sy = mem_new(1, sizeof(*sy));
@@ -55,8 +41,17 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.release = mem_strdup(o->release);
 	sy->opts.kcore = mem_strdup(o->kcore);
 	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
-	sy->opts.debug_dirs =
-		(const char *const *)symbolize_copy_list(o->debug_dirs);
+	if (!o->debug_dirs)
+		return sy;
+	size_t n = 0;
+
+	while (o->debug_dirs[n])
+		n++;
+	char **dirs = mem_new(n + 1, sizeof(*dirs));
+
+	for (size_t i = 0; i < n; i++)
+		dirs[i] = mem_strdup(o->debug_dirs[i]);
+	sy->opts.debug_dirs = (const char *const *)dirs;
 	return sy;
 }
 
@@ -357,29 +352,6 @@ static int symbolize_name_all(struct symbolizer *sy,
 	return 0;
 }
 
-/* Opens a source of source lines, as kallsyms has only names: vmlinux or the
- * module's file, if its build-id is the image's. The report keeps the file and
- * status of the source of names. */
-static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
-				struct name_source *out, struct err *err)
-{
-	const struct resolver *rs =
-		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
-	enum image_status status = sy->rep->status;
-
-	if (!img->id_len ||
-	    (img->kind != IMAGE_KERNEL && img->kind != IMAGE_MODULE))
-		return 0;
-	char *file OWNED = mem_strdup(sy->rep->file);
-	int got = rs->open(sy, img, NULL, &out->r, err);
-
-	if (got > 0)
-		out->rs = rs;
-	report_status(sy, status);
-	report_file(sy, file);
-	return got < 0 ? -1 : 0;
-}
-
 /* Locates the file of an image, and opens the best resolver. */
 static int symbolize_open(struct symbolizer *sy, const struct image *img,
 			  struct image_names *in, struct err *err)
@@ -402,9 +374,25 @@ static int symbolize_open(struct symbolizer *sy, const struct image *img,
 			break;
 		}
 	}
-	if (in->names.rs && !in->names.rs->lines && !sy->opts.no_inline)
-		return symbolize_open_lines(sy, img, &in->extra, err);
-	return 0;
+	/* A source of source lines, as kallsyms has only names: vmlinux or the
+	 * module's file, if its build-id is the image's. The report keeps the
+	 * file and status of the source of names. */
+	const struct resolver *rs =
+		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
+	enum image_status status = sy->rep->status;
+
+	if (!in->names.rs || in->names.rs->lines || sy->opts.no_inline ||
+	    !img->id_len ||
+	    (img->kind != IMAGE_KERNEL && img->kind != IMAGE_MODULE))
+		return 0;
+	char *named OWNED = mem_strdup(sy->rep->file);
+	int got = rs->open(sy, img, NULL, &in->extra.r, err);
+
+	if (got > 0)
+		in->extra.rs = rs;
+	report_status(sy, status);
+	report_file(sy, named);
+	return got < 0 ? -1 : 0;
 }
 
 /* How many addresses are disassembled: more cost time and decide nothing. */

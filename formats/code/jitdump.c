@@ -323,15 +323,6 @@ static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 
 COMPARE_BY(jitdump_compare_lines, struct jit_line, off);
 
-static void jitdump_shift_v8_lines(const struct jitdump *d)
-{
-	for (size_t i = 0; i < d->n_line; i++)
-		if (d->line[i].off < V8_SHIFT)
-			return;
-	for (size_t i = 0; i < d->n_line; i++)
-		d->line[i].off -= V8_SHIFT;
-}
-
 /* Node 18 writes arbitrary bytes for names that have moved in memory. */
 static bool jitdump_is_text(const char *s)
 {
@@ -379,8 +370,9 @@ static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 		l->off = addr - d->lines_of;
 		d->n_line++;
 	}
-	if (d->v8)
-		jitdump_shift_v8_lines(d);
+	if (d->v8 && !any_where(d->n_line, i, d->line[i].off < V8_SHIFT))
+		for (size_t i = 0; i < d->n_line; i++)
+			d->line[i].off -= V8_SHIFT;
 	if (n)
 		sort_items(d->line, d->n_line, jitdump_compare_lines);
 	/* V8 may reserve more lines than it writes: in one run 13 of 2215

@@ -435,20 +435,6 @@ bool maps_in_folder(const char *path)
 	return found;
 }
 
-/* Removes "@SECONDS" from the end of file and returns the time in ns, or
- * TIME_NONE. */
-static int64_t maps_cut_time(char *file)
-{
-	char *at = strrchr(file, '@');
-	struct scan s = scan_of(at ? at + 1 : "", at ? strlen(at + 1) : 0);
-	int64_t time;
-
-	if (!at || !maps_take_seconds(&s, &time) || s.n)
-		return TIME_NONE;
-	*at = '\0';
-	return time;
-}
-
 int maps_option(struct maps *m, const char *word, struct ledger *lg,
 		uint16_t capture, struct err *err)
 {
@@ -475,7 +461,14 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 			       "or a folder with PID.maps",
 			       word);
 	memcpy(file, s.p, s.n + 1);
-	int64_t time = maps_cut_time(file);
+	char *at = strrchr(file, '@');
+	struct scan when = scan_of(at ? at + 1 : "", at ? strlen(at + 1) : 0);
+	int64_t time = TIME_NONE;
+
+	if (at && maps_take_seconds(&when, &time) && !when.n)
+		*at = '\0';
+	else
+		time = TIME_NONE;
 
 	return input_open(&in, file, NULL, err)
 		       ? -1

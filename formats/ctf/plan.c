@@ -712,6 +712,7 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	/* The thread and the CPU in the packet's context are read once for each
 	 * packet; other members become fields of each of its events. */
 	const struct plan_step *context = p.step + p.first[PLAN_PACKET];
+
 	if (any_where(p.first[PLAN_COMMON] - p.first[PLAN_PACKET], i,
 		      context[i].want.how != CTF_DROP ||
 			      (context[i].want.use &&

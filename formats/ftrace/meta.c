@@ -152,6 +152,7 @@ static bool ft_print_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 	 * begins. BPF programs have a size of their own, and the kernel prints
 	 * no module for them. */
 	const struct tp_symbol *s = ft->symbol + next;
+
 	if (out->module_len == 3 && !memcmp(out->module, "bpf", 3)) {
 		out->module_len = 0;
 	} else if (next < ft->n_symbol && s->module_len == out->module_len &&

@@ -530,6 +530,7 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	/* the kernel numbers CPUs from 0, and has a folder for each, though it
 	 * may be off: -1 if pages of one are missing */
 	int32_t n_cpus = 0;
+
 	for (size_t i = 0; i < w.n && n_cpus >= 0; i++)
 		n_cpus = w.raw[i].cpu > n_cpus ? -1 : w.raw[i].cpu + 1;
 	ft->src.info.cpus_online = ft->n_online ? ft->n_online : n_cpus;

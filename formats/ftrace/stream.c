@@ -287,6 +287,7 @@ static bool ft_stream_attach_stack(struct ft_stream *s,
 			continue;
 		uint16_t *to =
 			stack->role == ROLE_KSTACK ? &it->kern : &it->user;
+
 		if (ft_item_is_stack(it) || it->role == ROLE_CHAIN ||
 		    words > UINT16_MAX || *to)
 			return false;
@@ -629,6 +630,7 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	if (ft->kallsyms_len) {
 		/* the code of the kernel and of its modules */
 		struct kernel_map km;
+
 		kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
 		ft_boot_moved(ft, km.text, km.etext);
 		for (size_t i = 0; i < km.n; i++) {

@@ -283,6 +283,7 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 		}
 		/* alone: value, times, id; in a group: value, id */
 		size_t each = 16 + times + (e->read_format & READ_LOST ? 8 : 0);
+
 		for (; n && each <= r->size && at <= r->size - each;
 		     n--, at += each) {
 			bytes_peek_u64(&r->b, at, &v.last);
@@ -295,6 +296,7 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 		struct cut_ring *ring = cut_counts_ring(c, stamp->cpu, piece);
 		uint64_t *sum =
 			piece < ring->piece ? &ring->before : &ring->now;
+
 		if (!bytes_peek_u64(&r->b, LOST_AT, &n))
 			*sum = saturating_add(*sum, n);
 		return r->b.pos;
@@ -706,6 +708,7 @@ void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 		/* share the table: to copy and free 30,000 mappings
 		 * took 6 ms */
 		const struct cut_map_table *t = leader->maps.table;
+
 		if (!t || t == to->maps.table)
 			return;
 		if (!to->maps.table && t->users < UINT32_MAX &&
@@ -799,6 +802,7 @@ void cut_objects_put(struct cut_objects *s, const struct cut_object *o,
 	if (s->gone > SWEEP_MIN && s->gone > s->n / 2) {
 		/* close the gaps that removed objects have left */
 		size_t n = 0;
+
 		table_release(&s->by_key);
 		for (size_t i = 0; i < s->n; i++) {
 			struct cut_object kept = s->item[i];

@@ -980,6 +980,7 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 		 * perf read from the kernel, for one event on one CPU (by
 		 * ID_INDEX). */
 		uint64_t id = 0;
+
 		rec->kind = untimed ? REC_LOST_TOTAL : REC_LOST;
 		rec->lost.event = perf_record_event_index(p, a);
 		if (bytes_u64(b, &rec->lost.n, err))

@@ -259,6 +259,7 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		/* the CPU and thread on which the event of each id was
 		 * opened */
 		uint64_t n, id, idx, cpu, tid;
+
 		if (bytes_u64(&b, &n, err))
 			return -1;
 		for (uint64_t i = 0; i < n; i++) {
@@ -338,6 +339,7 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		 * The later fields are for counters with fewer bits
 		 * (time_cycles, time_mask). */
 		uint64_t shift, mult, zero;
+
 		if (bytes_u64(&b, &shift, err) || bytes_u64(&b, &mult, err) ||
 		    bytes_u64(&b, &zero, err))
 			return -1;

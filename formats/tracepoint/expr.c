@@ -340,23 +340,6 @@ static const char *expr_begin_text(struct expr *e)
 	return e->text + e->n_text;
 }
 
-/* Returns the value of a field; fails if the payload does not have it. */
-static struct expr_value expr_field(struct expr *e, const struct expr_node *n)
-{
-	const struct field *f = &e->field[n->num];
-	struct expr_value v = { .elem = n->size,
-				.is_signed = n->type.is_signed };
-
-	if (!f->present)
-		return expr_fail(e);
-	v.kind = f->text ? EXPR_TEXT : f->blob ? EXPR_BLOB : EXPR_NUM;
-	v.num = (uint64_t)f->num;
-	v.text = f->text;
-	v.blob = f->text ? (const void *)f->text : f->blob;
-	v.len = f->len;
-	return v;
-}
-
 /* Returns the number of a node. The fast path is for numbers in the format:
  * most are. */
 static uint64_t expr_number_of(struct expr *e, uint32_t node)
@@ -410,42 +393,6 @@ static struct expr_value expr_flags(struct expr *e, const struct expr_node *of)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* Returns the name that the list has for the value. */
-static struct expr_value expr_symbolic(struct expr *e,
-				       const struct expr_node *of)
-{
-	uint64_t v = expr_number_of(e, of->a);
-	const struct expr_node *pair;
-	uint64_t number;
-
-	for (uint32_t i = of->b; i; i = pair->b) {
-		pair = &e->tree->node[i];
-		if (!expr_pair_number(e, pair, &number))
-			return expr_fail(e);
-		if (number == v)
-			return (struct expr_value){ .kind = EXPR_TEXT,
-						    .text = pair->text };
-	}
-	const char *start = expr_begin_text(e);
-
-	expr_append(e, "0x%" PRIx64, v);
-	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
-}
-
-/* Prints "01 02 03". */
-static struct expr_value expr_hex(struct expr *e, const struct expr_node *of)
-{
-	struct expr_value v = expr_evaluate(e, of->a);
-	uint64_t n = expr_number_of(e, of->b);
-	const char *start = expr_begin_text(e);
-
-	if (n > v.len || !v.blob)
-		return expr_fail(e);
-	for (uint64_t i = 0; i < n; i++)
-		expr_append(e, "%s%02x", i ? of->text : "", v.blob[i]);
-	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
-}
-
 /* Prints "{0x1,0x2}". */
 static struct expr_value expr_array(struct expr *e, const struct expr_node *of)
 {
@@ -488,23 +435,6 @@ static struct expr_value expr_addresses(struct expr *e,
 		if (ok && (i || addr >= v.len))
 			expr_append(e, " => %" PRIx64, addr);
 	}
-	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
-}
-
-/* Prints the words of a bitmap, the highest first: "00000000,00000003". */
-static struct expr_value expr_bitmask(struct expr *e,
-				      const struct expr_node *of)
-{
-	struct expr_value v = expr_evaluate(e, of->a);
-	const char *start = expr_begin_text(e);
-	struct text_out o = { .buf = e->text + e->n_text,
-			      .size = sizeof(e->text) - e->n_text };
-
-	if (v.kind != EXPR_BLOB || v.len > UINT16_MAX ||
-	    !tp_out_bitmap(&o, &e->on, &v, v.len * 8, false) ||
-	    o.len + 1 >= o.size)
-		return expr_fail(e);
-	e->n_text += o.len;
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
@@ -603,19 +533,6 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 	}
 }
 
-/* Returns an element of an array, or what a pointer points to. */
-static struct expr_value expr_index(struct expr *e, const struct expr_node *n)
-{
-	struct expr_value v = expr_evaluate(e, n->a);
-	bool ok;
-	uint64_t num =
-		expr_element(&e->on, &v, v.elem, expr_number_of(e, n->b), &ok);
-
-	if (!ok)
-		return expr_fail(e);
-	return expr_number(tp_narrow(num, (int)v.elem, v.is_signed));
-}
-
 static bool expr_is_true(const struct expr_value *v)
 {
 	return v->num || (v->kind != EXPR_NUM && (v->text || v->len));
@@ -641,8 +558,20 @@ struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 			.len = (uint32_t)strlen(n->text),
 			.elem = 1,
 		};
-	case EXPR_FIELD:
-		return expr_field(e, n);
+	case EXPR_FIELD: {
+		const struct field *of = &e->field[n->num];
+
+		v = (struct expr_value){ .elem = n->size,
+					 .is_signed = n->type.is_signed };
+		if (!of->present)
+			return expr_fail(e);
+		v.kind = of->text ? EXPR_TEXT : of->blob ? EXPR_BLOB : EXPR_NUM;
+		v.num = (uint64_t)of->num;
+		v.text = of->text;
+		v.blob = of->text ? (const void *)of->text : of->blob;
+		v.len = of->len;
+		return v;
+	}
 	case EXPR_UNKNOWN:
 		e->unknown = true;
 		return expr_number(0);
@@ -664,18 +593,70 @@ struct expr_value expr_evaluate(struct expr *e, uint32_t node)
 		return expr_address(e, n);
 	case EXPR_LENGTH:
 		return expr_number(expr_evaluate(e, n->a).len);
-	case EXPR_INDEX:
-		return expr_index(e, n);
+	case EXPR_INDEX: {
+		/* an element of an array, or what a pointer points to */
+		bool ok;
+
+		v = expr_evaluate(e, n->a);
+		num = expr_element(&e->on, &v, v.elem, expr_number_of(e, n->b),
+				   &ok);
+		if (!ok)
+			return expr_fail(e);
+		return expr_number(tp_narrow(num, (int)v.elem, v.is_signed));
+	}
 	case EXPR_FLAGS:
 		return expr_flags(e, n);
-	case EXPR_SYMBOLIC:
-		return expr_symbolic(e, n);
-	case EXPR_HEX:
-		return expr_hex(e, n);
+	case EXPR_SYMBOLIC: {
+		/* the name that the list has for the value */
+		const struct expr_node *pair;
+		uint64_t number;
+
+		num = expr_number_of(e, n->a);
+		for (uint32_t i = n->b; i; i = pair->b) {
+			pair = &e->tree->node[i];
+			if (!expr_pair_number(e, pair, &number))
+				return expr_fail(e);
+			if (number == num)
+				return (struct expr_value){
+					.kind = EXPR_TEXT, .text = pair->text
+				};
+		}
+		const char *start = expr_begin_text(e);
+
+		expr_append(e, "0x%" PRIx64, num);
+		return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
+	}
+	case EXPR_HEX: {
+		/* "01 02 03" */
+		uint64_t len;
+
+		v = expr_evaluate(e, n->a);
+		len = expr_number_of(e, n->b);
+		const char *start = expr_begin_text(e);
+
+		if (len > v.len || !v.blob)
+			return expr_fail(e);
+		for (uint64_t i = 0; i < len; i++)
+			expr_append(e, "%s%02x", i ? n->text : "", v.blob[i]);
+		return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
+	}
 	case EXPR_ARRAY:
 		return expr_array(e, n);
-	case EXPR_BITMASK:
-		return expr_bitmask(e, n);
+	case EXPR_BITMASK: {
+		/* the words of a bitmap, the highest first:
+		 * "00000000,00000003" */
+		v = expr_evaluate(e, n->a);
+		const char *start = expr_begin_text(e);
+		struct text_out o = { .buf = e->text + e->n_text,
+				      .size = sizeof(e->text) - e->n_text };
+
+		if (v.kind != EXPR_BLOB || v.len > UINT16_MAX ||
+		    !tp_out_bitmap(&o, &e->on, &v, v.len * 8, false) ||
+		    o.len + 1 >= o.size)
+			return expr_fail(e);
+		e->n_text += o.len;
+		return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
+	}
 	case EXPR_ADDRESSES:
 		return expr_addresses(e, n);
 	default:

@@ -46,29 +46,6 @@ enum call_what tp_call_what(const char *name)
 	return CALL_NONE;
 }
 
-/* Sets fmt->call of an event of one system call. "__syscall_nr" was "nr" before
- * Linux 4.6 (commit 026842d148b9); the arguments follow it. Newer kernels (7.2)
- * add copies of strings after those. */
-static void tp_call_find_named(struct tp_format *fmt, const char *name)
-{
-	struct tp_call c = { 0 };
-	const char *rest;
-
-	c.nr = tp_call_field(fmt, "__syscall_nr");
-	c.nr = c.nr ? c.nr : tp_call_field(fmt, "nr");
-	if (tp_call_skip(name, "sys_exit_", &rest)) {
-		c.exit = true;
-		c.ret = tp_call_field(fmt, "ret");
-	} else if (tp_call_skip(name, "sys_enter_", &rest)) {
-		for (uint16_t i = 0; c.nr && i < CALL_ARGS; i++)
-			c.arg[i] = (uint16_t)(c.nr + 1 + i);
-		c.path = tp_call_field(fmt, "__filename_val");
-	}
-	c.what = tp_call_what(rest);
-	if (c.what != CALL_NONE && (c.ret || c.arg[0]))
-		fmt->call = c;
-}
-
 /* LTTng's events have no number of the call, and have the arguments by name
  * among other fields; mmap's flags may be a structure. */
 static const struct {
@@ -122,9 +99,26 @@ static void tp_call_find(struct tp_format *fmt)
 
 	if (!fmt->name)
 		return;
-	if (!strcmp(fmt->system, "syscalls"))
-		tp_call_find_named(fmt, fmt->name);
-	else if (!strcmp(fmt->system, "raw_syscalls")) {
+	if (!strcmp(fmt->system, "syscalls")) {
+		/* "__syscall_nr" was "nr" before Linux 4.6 (commit
+		 * 026842d148b9); the arguments follow it. Newer kernels (7.2)
+		 * add copies of strings after those. */
+		struct tp_call c = { 0 };
+
+		c.nr = tp_call_field(fmt, "__syscall_nr");
+		c.nr = c.nr ? c.nr : tp_call_field(fmt, "nr");
+		if (tp_call_skip(fmt->name, "sys_exit_", &rest)) {
+			c.exit = true;
+			c.ret = tp_call_field(fmt, "ret");
+		} else if (tp_call_skip(fmt->name, "sys_enter_", &rest)) {
+			for (uint16_t i = 0; c.nr && i < CALL_ARGS; i++)
+				c.arg[i] = (uint16_t)(c.nr + 1 + i);
+			c.path = tp_call_field(fmt, "__filename_val");
+		}
+		c.what = tp_call_what(rest);
+		if (c.what != CALL_NONE && (c.ret || c.arg[0]))
+			fmt->call = c;
+	} else if (!strcmp(fmt->system, "raw_syscalls")) {
 		const char *name = fmt->name;
 		struct tp_call c = { .what = CALL_RAW,
 				     .nr = tp_call_field(fmt, "id") };
@@ -272,19 +266,6 @@ static enum fmt_kind tp_format_kind(const char *decl, const char *end,
 	return FMT_BLOB;
 }
 
-/* Returns the size of an element: "[6]" after the name divides the size. For
- * dynamic arrays and those of probes ("s32 arr[]; size:8") only the type
- * determines it. */
-static uint32_t tp_format_elem_size(const char *decl, const char *s,
-				    const char *end, uint32_t size)
-{
-	uint32_t n;
-
-	if (tp_number_after(s, end, "[", &n) && n && size % n == 0)
-		return size / n;
-	return expr_types_element(decl, end);
-}
-
 static bool tp_format_is_name(const char *name, size_t len, const char *is)
 {
 	return len == strlen(is) && !memcmp(name, is, len);
@@ -307,7 +288,14 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	tp_number_after(semi, end, "signed:", &is_signed);
 	const char *name = tp_format_field_name(s, semi, &len);
 
-	f.elem = tp_format_elem_size(s, name + len, semi, f.size);
+	uint32_t n;
+
+	/* "[6]" after the name divides the size. For dynamic arrays and those
+	 * of probes ("s32 arr[]; size:8") only the type determines it. */
+	f.elem = tp_number_after(name + len, semi, "[", &n) && n &&
+				 f.size % n == 0
+			 ? f.size / n
+			 : expr_types_element(s, semi);
 	/* Of the common fields, only those for the thread and for the context
 	 * on its CPU are kept. */
 	if (!len || (len >= 7 && !memcmp(name, "common_", 7) &&

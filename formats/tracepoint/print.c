@@ -411,28 +411,6 @@ static bool tp_parse_line(struct tp_print *pr, struct expr_source *args,
 	return s != NULL;
 }
 
-static bool tp_print_string(struct text_out *o, const struct tp_conversion *c,
-			    const struct expr_value *v)
-{
-	if (v->kind == EXPR_TEXT)
-		tp_out_text(o, c, v->text ? v->text : "");
-	else if (v->kind == EXPR_BLOB && v->blob && v->elem == 1) {
-		/* Print bytes as text, up to a NUL. */
-		char copy[1024];
-		size_t n = v->len < sizeof(copy) ? v->len : sizeof(copy) - 1;
-
-		memcpy(copy, v->blob, n);
-		copy[n] = '\0';
-		tp_out_text(o, c, copy);
-	} else if (v->kind == EXPR_BLOB)
-		return false;
-	else if (!v->num)
-		tp_out_text(o, c, "(null)");
-	else
-		text_out_add(o, "0x%" PRIx64, v->num);
-	return true;
-}
-
 /* Prints a value. Returns false if the conversion is for another kind of
  * value. */
 static bool tp_print_value(struct text_out *o, const struct tp *tp,
@@ -441,7 +419,25 @@ static bool tp_print_value(struct text_out *o, const struct tp *tp,
 {
 	switch (c->type) {
 	case 's':
-		return tp_print_string(o, c, v);
+
+		if (v->kind == EXPR_TEXT)
+			tp_out_text(o, c, v->text ? v->text : "");
+		else if (v->kind == EXPR_BLOB && v->blob && v->elem == 1) {
+			/* Print bytes as text, up to a NUL. */
+			char copy[1024];
+			size_t n = v->len < sizeof(copy) ? v->len
+							 : sizeof(copy) - 1;
+
+			memcpy(copy, v->blob, n);
+			copy[n] = '\0';
+			tp_out_text(o, c, copy);
+		} else if (v->kind == EXPR_BLOB)
+			return false;
+		else if (!v->num)
+			tp_out_text(o, c, "(null)");
+		else
+			text_out_add(o, "0x%" PRIx64, v->num);
+		return true;
 	case 'c':
 		if (v->num & 0xff)
 			tp_out_char(o, (char)v->num);

@@ -722,24 +722,6 @@ static unsigned char *cfi_section_data(const struct elf_file *ef,
 	return mem_dup(d->d_buf, d->d_size);
 }
 
-/* Makes the index. A binary search over the 60,000 functions of a compiler
- * waits for memory ten times; the index leads to the few that begin near an
- * address. */
-static void cfi_make_index(struct cfi *c)
-{
-	const uint64_t range = c->fde[c->n - 1].start - c->fde[0].start;
-
-	while (range >> c->shift >= c->n)
-		c->shift++;
-	c->n_near = (size_t)(range >> c->shift) + 1;
-	c->near = mem_new(c->n_near + 1, sizeof(*c->near));
-	for (size_t i = 0; i < c->n; i++)
-		c->near[((c->fde[i].start - c->fde[0].start) >> c->shift) + 1] =
-			(uint32_t)i + 1;
-	for (size_t i = 1; i <= c->n_near; i++)
-		raise_to(c->near[i], c->near[i - 1]);
-}
-
 /* Reads a section. Takes ownership of data. */
 static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 			   size_t len, bool eh, uint64_t addr, bool swap)
@@ -778,8 +760,22 @@ static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 		c->fde = cfi_sort(c->fde, c->n);
 		c->cap = c->n;
 	}
-	if (c->n)
-		cfi_make_index(c);
+	if (!c->n)
+		return c;
+	/* A binary search over the 60,000 functions of a compiler waits for
+	 * memory ten times; the index leads to the few that begin near an
+	 * address. */
+	const uint64_t range = c->fde[c->n - 1].start - c->fde[0].start;
+
+	while (range >> c->shift >= c->n)
+		c->shift++;
+	c->n_near = (size_t)(range >> c->shift) + 1;
+	c->near = mem_new(c->n_near + 1, sizeof(*c->near));
+	for (size_t i = 0; i < c->n; i++)
+		c->near[((c->fde[i].start - c->fde[0].start) >> c->shift) + 1] =
+			(uint32_t)i + 1;
+	for (size_t i = 1; i <= c->n_near; i++)
+		raise_to(c->near[i], c->near[i - 1]);
 	return c;
 }
 
@@ -793,14 +789,6 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 	return cfi_new(abi, mem_dup(data, len), len, true, addr, swap);
 }
 
-static struct cfi *cfi_of_go(const struct abi *abi, const struct elf_file *ef)
-{
-	size_t len;
-	unsigned char *data = go_frames_make(ef, &len);
-
-	return data ? cfi_new(abi, data, len, true, 0, false) : NULL;
-}
-
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
 	const struct abi *abi = abi_of(ef->machine);
@@ -809,10 +797,15 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 
 	if (!abi || (gelf_getclass(ef->elf) == ELFCLASS64 ? 8 : 4) != abi->word)
 		return NULL;
-	if (!elf_section_find(ef, section, &s))
-		return strcmp(section, ".debug_frame") ? NULL
-						       : cfi_of_go(abi, ef);
-	unsigned char *data = cfi_section_data(ef, &s, &len);
+	unsigned char *data;
+
+	if (!elf_section_find(ef, section, &s)) {
+		data = strcmp(section, ".debug_frame")
+			       ? NULL
+			       : go_frames_make(ef, &len);
+		return data ? cfi_new(abi, data, len, true, 0, false) : NULL;
+	}
+	data = cfi_section_data(ef, &s, &len);
 
 	return data ? cfi_new(abi, data, len, !strcmp(section, ".eh_frame"),
 			      s.addr, ef->swap)
@@ -1116,42 +1109,37 @@ static void cfi_rows_convert(const struct cfi *c, const struct cfi_rules *r,
 	out->kind = cfi_rows_cfa_kind(c, r, &out->cfa);
 }
 
-/* Adds the rows of a function. If the rest of it is damaged, a gap begins
- * there. */
-static void cfi_rows_add(const struct cfi *c, const struct cfi_fde *f,
-			 struct unwind_rows *rows)
-{
-	const struct unwind_rule gap = { .kind = ROW_GAP };
-	struct unwind_rule rule;
-	struct cfi_run r;
-	struct bytes b;
-	int ret = 1;
-
-	if (cfi_begin(c, f, &r, &b))
-		return;
-	r.changed = true;
-	unwind_rows_begin(rows, f->start, f->end);
-	while (ret > 0 && r.loc < f->end) {
-		uint64_t from = r.loc;
-
-		ret = cfi_run(&r, &b);
-		if (ret < 0) {
-			unwind_rows_add(rows, from, &gap);
-		} else if (r.changed) {
-			cfi_rows_convert(c, &r.now, &rule);
-			unwind_rows_add(rows, from, &rule);
-		}
-		r.changed = r.loc <= from;
-	}
-	unwind_rows_end(rows);
-}
-
 struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step)
 {
 	struct unwind_rows *rows = unwind_rows_new(c->abi->word);
 
-	for (size_t i = first; i < c->n; i += step)
-		cfi_rows_add(c, &c->fde[i], rows);
+	for (size_t i = first; i < c->n; i += step) {
+		const struct cfi_fde *f = &c->fde[i];
+		const struct unwind_rule gap = { .kind = ROW_GAP };
+		struct unwind_rule rule;
+		struct cfi_run r;
+		struct bytes b;
+		int ret = 1;
+
+		if (cfi_begin(c, f, &r, &b))
+			continue;
+		r.changed = true;
+		unwind_rows_begin(rows, f->start, f->end);
+		while (ret > 0 && r.loc < f->end) {
+			uint64_t from = r.loc;
+
+			ret = cfi_run(&r, &b);
+			/* a gap begins where the rest is damaged */
+			if (ret < 0) {
+				unwind_rows_add(rows, from, &gap);
+			} else if (r.changed) {
+				cfi_rows_convert(c, &r.now, &rule);
+				unwind_rows_add(rows, from, &rule);
+			}
+			r.changed = r.loc <= from;
+		}
+		unwind_rows_end(rows);
+	}
 	unwind_rows_finish(rows);
 	return rows;
 }

@@ -119,17 +119,6 @@ static int cfi_expr_shuffle(struct cfi_expr_machine *m, uint8_t op)
 	return at < n ? cfi_expr_push(m, s[n - 1 - at]) : -1;
 }
 
-static int cfi_expr_unary(struct cfi_expr_machine *m, uint8_t op)
-{
-	uint64_t v;
-
-	if (cfi_expr_pop(m, &v))
-		return -1;
-	if (op == DW_OP_abs)
-		return cfi_expr_push(m, cfi_expr_signed(m, v) < 0 ? 0 - v : v);
-	return cfi_expr_push(m, op == DW_OP_neg ? 0 - v : ~v);
-}
-
 static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t a, b;
@@ -186,8 +175,14 @@ static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
 		return cfi_expr_push_const(m, op);
 	if (op >= DW_OP_dup && op <= DW_OP_rot && op != DW_OP_drop)
 		return cfi_expr_shuffle(m, op);
-	if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not)
-		return cfi_expr_unary(m, op);
+	if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not) {
+		if (cfi_expr_pop(m, &v))
+			return -1;
+		if (op == DW_OP_abs)
+			return cfi_expr_push(
+				m, cfi_expr_signed(m, v) < 0 ? 0 - v : v);
+		return cfi_expr_push(m, op == DW_OP_neg ? 0 - v : ~v);
+	}
 	if (op == DW_OP_and || op == DW_OP_div || op == DW_OP_minus ||
 	    op == DW_OP_mod || op == DW_OP_mul || op == DW_OP_or ||
 	    op == DW_OP_plus || (op >= DW_OP_shl && op <= DW_OP_xor) ||

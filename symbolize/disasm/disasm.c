@@ -344,30 +344,27 @@ static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	return disasm_sp_writes(cs, in, X86_REG_RSP) ? SP_SET : SP_KEPT;
 }
 
-/* Pre-index "[sp, #-16]!" or post-index "[sp], #16". */
-static enum disasm_sp disasm_sp_arm64_memory(const cs_arm64 *t, int64_t *by)
-{
-	for (uint8_t i = 0; i < t->op_count; i++) {
-		const cs_arm64_op *op = &t->operands[i];
-
-		if (op->type != ARM64_OP_MEM || op->mem.base != ARM64_REG_SP)
-			continue;
-		*by = op->mem.disp;
-		if (i + 1 < t->op_count &&
-		    t->operands[i + 1].type == ARM64_OP_IMM)
-			*by = t->operands[i + 1].imm;
-		return SP_MOVED;
-	}
-	return SP_KEPT;
-}
-
 static enum disasm_sp disasm_sp_arm64(csh cs, const cs_insn *in, int64_t *by)
 {
 	const cs_arm64 *t = &in->detail->arm64;
 	const cs_arm64_op *op = t->operands;
 
-	if (t->writeback)
-		return disasm_sp_arm64_memory(t, by);
+	/* pre-index "[sp, #-16]!" or post-index "[sp], #16" */
+	if (t->writeback) {
+		for (uint8_t i = 0; i < t->op_count; i++) {
+			const cs_arm64_op *at = &t->operands[i];
+
+			if (at->type != ARM64_OP_MEM ||
+			    at->mem.base != ARM64_REG_SP)
+				continue;
+			*by = at->mem.disp;
+			if (i + 1 < t->op_count &&
+			    t->operands[i + 1].type == ARM64_OP_IMM)
+				*by = t->operands[i + 1].imm;
+			return SP_MOVED;
+		}
+		return SP_KEPT;
+	}
 	if ((in->id == ARM64_INS_ADD || in->id == ARM64_INS_SUB) &&
 	    t->op_count == 3 && op[0].type == ARM64_OP_REG &&
 	    op[0].reg == ARM64_REG_SP && op[1].type == ARM64_OP_REG &&

@@ -83,27 +83,20 @@ static bool x86_has_modrm(const struct x86_insn *in)
 	       (op & 0xf6) == 0xf6;
 }
 
-/* Returns the number of immediate bytes of an opcode of two bytes or more. */
-static size_t x86_imm_long(const struct x86_insn *in)
-{
-	unsigned int op = in->op;
-
-	if (in->map > 1)
-		return in->map == 3;
-	if ((op & 0xf0) == 0x80)
-		return 4;
-	return (op >= 0x70 && op <= 0x73) || (op & 0xf7) == 0xa4 ||
-	       op == 0xba || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
-}
-
 /* Returns the number of immediate bytes of an instruction. */
 static size_t x86_imm(const struct x86_insn *in)
 {
 	unsigned int op = in->op;
 	size_t full = in->narrow ? 2 : 4;
 
-	if (in->map)
-		return x86_imm_long(in);
+	if (in->map > 1)
+		return in->map == 3;
+	if (in->map) {
+		if ((op & 0xf0) == 0x80)
+			return 4;
+		return (op >= 0x70 && op <= 0x73) || (op & 0xf7) == 0xa4 ||
+		       op == 0xba || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
+	}
 	if (op < 0x40)
 		return (op & 7) == 4 ? 1 : (op & 7) == 5 ? full : 0;
 	switch (op) {
@@ -328,17 +321,6 @@ static struct frame_insn x86_step(const struct x86_insn *in)
 	return (struct frame_insn){ STEP_END, 0 };
 }
 
-static struct frame_insn x86_next(struct bytes *b)
-{
-	struct x86_insn in = { 0 };
-
-	if (!x86_read_opcode(b, &in) ||
-	    (x86_has_modrm(&in) && !x86_read_modrm(b, &in)) ||
-	    !x86_number(b, x86_imm(&in), &in.imm))
-		return (struct frame_insn){ STEP_END, 0 };
-	return x86_step(&in);
-}
-
 /* Returns false if none of these bytes can set FP: then they need not be
  * decoded, which takes 200 times as long. */
 static bool x86_may_set(const unsigned char *code, size_t n)
@@ -426,7 +408,15 @@ static struct frame_insn a64_next(struct bytes *b)
 
 static struct frame_insn frame_code_next(uint16_t machine, struct bytes *b)
 {
-	return machine == EM_X86_64 ? x86_next(b) : a64_next(b);
+	if (machine != EM_X86_64)
+		return a64_next(b);
+	struct x86_insn in = { 0 };
+
+	if (!x86_read_opcode(b, &in) ||
+	    (x86_has_modrm(&in) && !x86_read_modrm(b, &in)) ||
+	    !x86_number(b, x86_imm(&in), &in.imm))
+		return (struct frame_insn){ STEP_END, 0 };
+	return x86_step(&in);
 }
 
 bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)

@@ -525,31 +525,26 @@ static void dwarf_claim(struct dwarf *d, size_t top, uint32_t node)
 	}
 }
 
-/* Returns the name of a function: the linkage name, as in symbol tables,
- * distinguishes overloads. */
-static const char *dwarf_entry_name(Dwarf_Die *die)
+static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 {
 	static const unsigned int attr[] = { DW_AT_linkage_name,
 					     DW_AT_MIPS_linkage_name,
 					     DW_AT_name };
 
-	for (size_t i = 0; i < ARRAY_SIZE(attr); i++) {
+	if (!d->split && dwarf_units_reach_out(d->units, die))
+		d->reaches_out = true;
+	const char *name = dwarf_scopes_name(&d->scopes, die);
+
+	/* the linkage name, as in symbol tables, distinguishes overloads */
+	for (size_t i = 0; !name && i < ARRAY_SIZE(attr); i++) {
 		Dwarf_Attribute a;
 		const char *s = dwarf_sections_string(
 			dwarf_attr_integrate(die, attr[i], &a));
 
 		if (s && *s)
-			return s;
+			name = s;
 	}
-	return NULL;
-}
 
-static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
-{
-	if (!d->split && dwarf_units_reach_out(d->units, die))
-		d->reaches_out = true;
-	const char *scoped = dwarf_scopes_name(&d->scopes, die);
-	const char *name = scoped ? scoped : dwarf_entry_name(die);
 	uint64_t line = dwarf_sections_number(die, DW_AT_call_line, 0);
 	const char *file = NULL;
 
@@ -675,24 +670,19 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 	}
 }
 
-/* Lets libdw read the table of files. A .dwo file has those of the skeleton
- * unit (DWARF 5, 3.1.2); the table in it is of types if clang wrote it, and
- * libdw would take that. */
-static void dwarf_take_files(struct dwarf *d, Dwarf_Die *unit)
-{
-	size_t n;
-
-	if (d->no_lines || dwarf_getsrcfiles(unit, &d->files, &n))
-		d->files = NULL;
-}
-
 /* Looks up the addresses set[0..n), which are in this unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	struct dwarf_member *all OWNED = mem_dup(d->set, n * sizeof(*all));
 	Dwarf_Die *tree = d->split ? split_dwarf_unit(d->split) : unit;
 
-	dwarf_take_files(d, unit);
+	/* A .dwo file has the table of files of the skeleton unit (DWARF
+	 * 5, 3.1.2); the table in it is of types if clang wrote it, and libdw
+	 * would take that. */
+	size_t n_file;
+
+	if (d->no_lines || dwarf_getsrcfiles(unit, &d->files, &n_file))
+		d->files = NULL;
 	d->n_node = 0;
 	d->n_set = n;
 	d->deep = false;
@@ -714,25 +704,6 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	table_release(&s->known);
 	/* all units of a file share the steps */
 	*s = (struct dwarf_scopes){ .steps = s->steps };
-}
-
-/* Looks up a unit with a .dwo file: lines are in the skeleton unit, inlined
- * functions in the .dwo file. */
-static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
-			     const struct elf_file *ef, Dwarf_Die *unit,
-			     size_t n)
-{
-	if (!d->has_looked_for_package)
-		d->package = split_package_open(sy, ef);
-	d->has_looked_for_package = true;
-	d->split = split_dwarf_open(sy, ef, d->package, unit);
-	if (!d->split)
-		d->missed = d->missing++
-				    ? d->missed
-				    : dwarf_keep(d, split_dwarf_name(unit));
-	dwarf_look_unit(d, unit, n);
-	split_dwarf_close(d->split);
-	d->split = NULL;
 }
 
 /* Adds the addresses in a range that no earlier unit has to set[0..n). Returns
@@ -843,9 +814,25 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 
 		if (!dwarf_begin_unit(d, df, i, &unit))
 			break;
-		if (skeleton)
-			dwarf_look_split(d, sy, df->ef, &unit, n);
-		else
+		if (skeleton) {
+			/* lines are in the skeleton unit, inlined functions in
+			 * the .dwo file */
+			if (!d->has_looked_for_package)
+				d->package = split_package_open(sy, df->ef);
+			d->has_looked_for_package = true;
+			d->split =
+				split_dwarf_open(sy, df->ef, d->package, &unit);
+			if (!d->split)
+				d->missed =
+					d->missing++
+						? d->missed
+						: dwarf_keep(d,
+							     split_dwarf_name(
+								     &unit));
+			dwarf_look_unit(d, &unit, n);
+			split_dwarf_close(d->split);
+			d->split = NULL;
+		} else
 			dwarf_look_unit(d, &unit, n);
 		left -= n;
 	}

@@ -28,27 +28,23 @@ static bool dwarf_sections_is_gnu(const struct elf_section *s)
 	return !strncmp(s->name, ".zdebug_", 8);
 }
 
-/* Returns whether such a section claims too large a size. Its contents are
- * "ZLIB" and the size, big-endian. */
-static bool dwarf_sections_is_gnu_bomb(const struct elf_section *s)
-{
-	Elf_Data *d = elf_rawdata(s->scn, NULL);
-	struct bytes b;
-	uint64_t plain = 0;
-
-	if (!d || !d->d_buf || d->d_size < 12 || memcmp(d->d_buf, "ZLIB", 4))
-		return false; /* unpacked already */
-	bytes_init(&b, d->d_buf, d->d_size, "", 0, false);
-	bytes_peek_u64(&b, 4, &plain);
-	return dwarf_sections_is_too_small(s, be64toh(plain));
-}
-
 static bool dwarf_sections_is_bomb(const struct elf_section *s)
 {
 	GElf_Chdr ch;
 
-	if (dwarf_sections_is_gnu(s))
-		return dwarf_sections_is_gnu_bomb(s);
+	if (dwarf_sections_is_gnu(s)) {
+		/* the contents are "ZLIB" and the size, big-endian */
+		Elf_Data *d = elf_rawdata(s->scn, NULL);
+		struct bytes b;
+		uint64_t plain = 0;
+
+		if (!d || !d->d_buf || d->d_size < 12 ||
+		    memcmp(d->d_buf, "ZLIB", 4))
+			return false; /* unpacked already */
+		bytes_init(&b, d->d_buf, d->d_size, "", 0, false);
+		bytes_peek_u64(&b, 4, &plain);
+		return dwarf_sections_is_too_small(s, be64toh(plain));
+	}
 	if (!(s->flags & SHF_COMPRESSED))
 		return false;
 	return !gelf_getchdr(s->scn, &ch) ||

@@ -74,8 +74,22 @@ static void line_add_file(void *arg, const struct line_entry *e)
 	}
 }
 
-static void line_read_all(struct line_files *f, const struct elf_file *ef)
+struct line_files *line_files_open(struct symbolizer *sy,
+				   const struct image *img)
 {
+	struct line_files *f = mem_new(1, sizeof(*f));
+	struct identity_answer said;
+	struct elf_file *ef =
+		img->kind == IMAGE_FILE ? locate_open(sy, img, &said) : NULL;
+	struct elf_section s;
+
+	f->code = ef;
+	if (ef && !elf_section_find(ef, ".debug_line", &s))
+		ef = debugfile_open(sy, img, ef);
+	f->lines = ef;
+	/* checks that no section is a bomb, and that strings end */
+	if (!ef || !dwarf_sections_readable(ef, ".debug_line"))
+		return f;
 	struct line_reading r = { .out = f };
 	struct bytes all;
 	struct bytes b;
@@ -100,24 +114,6 @@ static void line_read_all(struct line_files *f, const struct elf_file *ef)
 			line_table_entries(&r.table, &b, line_add_file, &r);
 	}
 	free(r.folder);
-}
-
-struct line_files *line_files_open(struct symbolizer *sy,
-				   const struct image *img)
-{
-	struct line_files *f = mem_new(1, sizeof(*f));
-	struct identity_answer said;
-	struct elf_file *ef =
-		img->kind == IMAGE_FILE ? locate_open(sy, img, &said) : NULL;
-	struct elf_section s;
-
-	f->code = ef;
-	if (ef && !elf_section_find(ef, ".debug_line", &s))
-		ef = debugfile_open(sy, img, ef);
-	f->lines = ef;
-	/* checks that no section is a bomb, and that strings end */
-	if (ef && dwarf_sections_readable(ef, ".debug_line"))
-		line_read_all(f, ef);
 	return f;
 }
 

@@ -125,26 +125,17 @@ int line_table_take(struct line_table *t, struct bytes *section,
 		       : bytes_take(section, len, out, NULL);
 }
 
-/* Finds a section, or the one with the name of the old compression. Returns
- * false if there is neither. */
-static bool line_table_find(const struct elf_file *ef, const char *name,
-			    struct elf_section *out)
-{
-	char old[32];
-
-	if (elf_section_find(ef, name, out))
-		return true;
-	snprintf(old, sizeof(old), ".z%s", name + 1);
-	return elf_section_find(ef, old, out);
-}
-
 void line_table_section(const struct elf_file *ef, const char *name,
 			struct bytes *out)
 {
 	struct elf_section s;
 	Elf_Data *d = NULL;
 
-	if (line_table_find(ef, name, &s)) {
+	char old[32];
+
+	/* the section, or the one with the name of the old compression */
+	snprintf(old, sizeof(old), ".z%s", name + 1);
+	if (elf_section_find(ef, name, &s) || elf_section_find(ef, old, &s)) {
 		/* a section that is not compressed stays as it is, and so does
 		 * one that libdw unpacked, whose old name is left */
 		if (s.name[1] == 'z')

@@ -470,30 +470,6 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 		       : 0;
 }
 
-/* Returns the verdict for a file of which only the path is known. */
-static struct identity_answer identity_by_path(const struct symbolizer *sy,
-					       const struct image *img,
-					       const struct identity_file *f)
-{
-	const int64_t before = sy->opts.recorded_before;
-	size_t len;
-
-	/* of several files, the last one must be written before it was
-	 * mapped */
-	if ((img->several && !identity_written(sy, img)) ||
-	    identity_is_deleted(img->path, &len) ||
-	    (before && f->written > before))
-		return replaced;
-	/* another inode means another machine, or a new file; a recording that
-	 * was killed has no name of its machine */
-	return sy->opts.other_machine	 ? assumed
-	       : f->inode == INODE_OTHER ? assumed_inode
-	       : !sy->opts.same_machine	 ? by_path
-	       : img->ino		 ? no_inode
-	       : before			 ? unwritten
-					 : by_path;
-}
-
 /* Returns the verdict for a file with another inode than the recorded one, or
  * if none is known. */
 static struct identity_answer identity_judge_file(const struct symbolizer *sy,
@@ -502,14 +478,15 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 						  enum found_at at, bool same)
 {
 	enum identity_id id = identity_of_id(sy, img);
+	const int64_t earlier = sy->opts.recorded_before;
 	bool before = image_is_before(img);
+	size_t len;
 
 	if (before && at != FOUND_GIVEN && at != FOUND_INODE)
 		return replaced;
 	if (f->inode == INODE_SAME && !before &&
 	    (at != FOUND_PATH || sy->opts.same_machine)) {
 		/* the file has the recorded inode */
-		const int64_t earlier = sy->opts.recorded_before;
 		enum identity_since since = identity_since(sy, img, f);
 
 		/* The recorder may have read the build-id of another file from
@@ -549,7 +526,21 @@ static struct identity_answer identity_judge_file(const struct symbolizer *sy,
 	if (at != FOUND_PATH ||
 	    (f->inode == INODE_OTHER && sy->opts.same_machine))
 		return sy->opts.same_machine ? replaced : unasked;
-	return identity_by_path(sy, img, f);
+	/* only the path is known */
+	/* of several files, the last one must be written before it was
+	 * mapped */
+	if ((img->several && !identity_written(sy, img)) ||
+	    identity_is_deleted(img->path, &len) ||
+	    (earlier && f->written > earlier))
+		return replaced;
+	/* another inode means another machine, or a new file; a recording that
+	 * was killed has no name of its machine */
+	return sy->opts.other_machine	 ? assumed
+	       : f->inode == INODE_OTHER ? assumed_inode
+	       : !sy->opts.same_machine	 ? by_path
+	       : img->ino		 ? no_inode
+	       : earlier		 ? unwritten
+					 : by_path;
 }
 
 /* Returns the verdict after naming has looked at the addresses. */

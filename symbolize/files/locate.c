@@ -332,31 +332,6 @@ const char *locate_recorded(const struct image *img)
 	return locate_usable_path(img) ? img->path : NULL;
 }
 
-/* Adds places of the file named by .gnu_debuglink of ef. The name comes from
- * the file: only a plain file name is accepted. */
-static void locate_link(const struct symbolizer *sy, const struct image *img,
-			const struct elf_file *ef, const char *name,
-			struct places *out)
-{
-	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
-
-	if (!name[0] || strchr(name, '/') || !strcmp(name, ".."))
-		return;
-
-	places_add_adjacent(sy, ef, locate_recorded(img), "", name, out);
-	places_add_adjacent(sy, ef, locate_recorded(img), ".debug/", name, out);
-	for (const char *const *dir = locate_debug_dirs(sy); *dir; dir++)
-		places_add(out, "%s/%s", *dir, name);
-	if (locate_usable_path(img)) {
-		int n = (int)(strrchr(img->path, '/') - img->path);
-
-		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
-			places_add(out, "%s%.*s/%s", *d, n, img->path, name);
-		places_add(out, "%s" DEBUG_ROOT "%.*s/%s", symfs, n, img->path,
-			   name);
-	}
-}
-
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		  const char *folder, const char *name, struct places *out)
 {
@@ -740,8 +715,29 @@ struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 	found.id_len = ef->id_len;
 	memcpy(found.id, ef->id, sizeof(found.id));
 	locate_debug(sy, &found, &p);
-	if (linked)
-		locate_link(sy, &found, ef, name, &p);
+	/* the name in .gnu_debuglink comes from the file: only a plain file
+	 * name is accepted */
+	if (linked && name[0] && !strchr(name, '/') && strcmp(name, "..")) {
+		const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+
+		places_add_adjacent(sy, ef, locate_recorded(&found), "", name,
+				    &p);
+		places_add_adjacent(sy, ef, locate_recorded(&found), ".debug/",
+				    name, &p);
+		for (const char *const *dir = locate_debug_dirs(sy); *dir;
+		     dir++)
+			places_add(&p, "%s/%s", *dir, name);
+		if (locate_usable_path(&found)) {
+			int n = (int)(strrchr(found.path, '/') - found.path);
+
+			for (const char *const *d = locate_debug_dirs(sy); *d;
+			     d++)
+				places_add(&p, "%s%.*s/%s", *d, n, found.path,
+					   name);
+			places_add(&p, "%s" DEBUG_ROOT "%.*s/%s", symfs, n,
+				   found.path, name);
+		}
+	}
 	if (ef->id_len) {
 		debug = debugfile_by_id(sy, &found, &p);
 	} else if (linked && !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&

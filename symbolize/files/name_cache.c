@@ -36,22 +36,6 @@
 
 /* ---- reading */
 
-static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
-				 uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		struct tried_path p = { .changed = 0 };
-		uint32_t path;
-
-		if (bytes_u32(b, &path, NULL) || bytes_u64s(b, p.id, 4, NULL) ||
-		    path >= m->n_text)
-			return -1;
-		p.path = mem_strdup(m->text + path);
-		*mem_add(m->tried.p, m->tried.n, m->tried.cap) = p;
-	}
-	return 0;
-}
-
 /* Takes n items of `size` bytes in memory, `bytes` in the file. Returns NULL if
  * the file ends first. */
 static void *name_cache_take(struct bytes *b, uint32_t n, size_t size,
@@ -66,23 +50,6 @@ static void *name_cache_take(struct bytes *b, uint32_t n, size_t size,
 	for (size_t i = 0; i < n && !bytes_take(b, bytes, &part, NULL); i++)
 		memcpy(item + i * size, part.pos, bytes);
 	return item;
-}
-
-/* Returns whether all references in the cache are valid, and its order is
- * right. */
-static bool name_cache_is_sound(const struct name_cache *m)
-{
-	for (size_t i = 0; i < m->n; i++) {
-		const struct cached_offset *e = &m->entry[i];
-
-		if (e->after_call > 1 || !e->n || e->first > m->n_row ||
-		    e->n > m->n_row - e->first ||
-		    (i && cached_offset_compare(e, e - 1) <= 0))
-			return false;
-	}
-	return !any_where(m->n_part, i,
-			  m->part[i].file >= m->n_text ||
-				  m->part[i].name >= m->n_text);
 }
 
 static int name_cache_read_all(struct name_cache *m, struct bytes *b)
@@ -101,9 +68,18 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 	mem_grow(m->text, m->cap_text, n[0]);
 	memcpy(m->text, text.pos, n[0]);
 	m->n_text = n[0];
-	if (m->file >= m->n_text || m->status >= m->n_text ||
-	    name_cache_read_tried(m, b, n[1]))
+	if (m->file >= m->n_text || m->status >= m->n_text)
 		return -1;
+	for (uint32_t i = 0; i < n[1]; i++) {
+		struct tried_path p = { .changed = 0 };
+		uint32_t path;
+
+		if (bytes_u32(b, &path, NULL) || bytes_u64s(b, p.id, 4, NULL) ||
+		    path >= m->n_text)
+			return -1;
+		p.path = mem_strdup(m->text + path);
+		*mem_add(m->tried.p, m->tried.n, m->tried.cap) = p;
+	}
 	m->seg = name_cache_take(b, n[2], sizeof(*m->seg), SEGMENT_BYTES);
 	m->part = name_cache_take(b, n[3], sizeof(*m->part), SECTION_BYTES);
 	m->row = name_cache_take(b, n[4], sizeof(*m->row), SYMBOL_BYTES);
@@ -114,7 +90,20 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 	m->n_part = n[3];
 	m->n_row = m->cap_row = n[4];
 	m->n = m->cap = m->n_old = n[5];
-	return name_cache_is_sound(m) ? 0 : -1;
+	/* all references must be valid, and the order be right */
+	for (size_t i = 0; i < m->n; i++) {
+		const struct cached_offset *e = &m->entry[i];
+
+		if (e->after_call > 1 || !e->n || e->first > m->n_row ||
+		    e->n > m->n_row - e->first ||
+		    (i && cached_offset_compare(e, e - 1) <= 0))
+			return -1;
+	}
+	return any_where(m->n_part, i,
+			 m->part[i].file >= m->n_text ||
+				 m->part[i].name >= m->n_text)
+		       ? -1
+		       : 0;
 }
 
 void name_cache_release(struct name_cache *m)
@@ -370,10 +359,19 @@ static uint64_t name_cache_mix_text(uint64_t h, const char *s)
 	return s ? hash_content(s, strlen(s), h) : hash_u64(h + 1);
 }
 
-/* Returns a hash of everything that the names depend on, except files. */
-static uint64_t name_cache_hash_options(const struct symbolizer *sy,
-					const struct image *img)
+/* Sets the path of the file on disk. Returns false if there can be none. */
+static bool name_cache_place(const struct symbolizer *sy,
+			     const struct image *img, char path[PATH_SIZE])
 {
+	char id[2 * sizeof(img->id) + 1];
+	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
+
+	if (!sy->opts.cache || img->id_len < 2 ||
+	    img->id_len > sizeof(img->id) || (kernel && sy->opts.captured) ||
+	    (!kernel && img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO))
+		return false;
+	elf_id_hex(img->id, img->id_len, id);
+	/* a hash of everything that the names depend on, except files */
 	const struct symbolize_opts *o = &sy->opts;
 	uint64_t h = name_cache_mix_text(img->kind, img->path);
 
@@ -387,26 +385,10 @@ static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 			  (o->fetch_seconds > 0) << 3));
 	/* The kernel is relocated at each boot, and kallsyms has absolute
 	 * addresses. */
-	if (img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE)
+	if (kernel)
 		h = hash_u64(h ^ img->start);
-	return h;
-}
-
-/* Sets the path of the file on disk. Returns false if there can be none. */
-static bool name_cache_place(const struct symbolizer *sy,
-			     const struct image *img, char path[PATH_SIZE])
-{
-	char id[2 * sizeof(img->id) + 1];
-	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
-
-	if (!sy->opts.cache || img->id_len < 2 ||
-	    img->id_len > sizeof(img->id) || (kernel && sy->opts.captured) ||
-	    (!kernel && img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO))
-		return false;
-	elf_id_hex(img->id, img->id_len, id);
 	int n = snprintf(path, PATH_SIZE, "%s/names/%.2s/%s-%016" PRIx64,
-			 sy->opts.cache, id, id + 2,
-			 name_cache_hash_options(sy, img));
+			 sy->opts.cache, id, id + 2, h);
 
 	return n > 0 && n < PATH_SIZE;
 }

@@ -409,15 +409,6 @@ static const struct cfi *elfsym_cfi(struct elfsym *en)
 	return en->cfi;
 }
 
-/* Sets the end of a symbol. Without a size, a function ends where the next one
- * begins, which in a stripped file only the unwind tables show. Returns whether
- * it covers vaddr. */
-static bool elfsym_end(struct elfsym *en, struct sym *s, uint64_t vaddr)
-{
-	lower_to(s->end, cfi_next(elfsym_cfi(en), s->start));
-	return vaddr < s->end;
-}
-
 static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 {
 	struct elfsym *en = r;
@@ -428,7 +419,11 @@ static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 	const struct sym *found = symtab_find(&en->tab, vaddr);
 	struct sym *s = found ? &en->tab.sym[found - en->tab.sym] : NULL;
 
-	if (!s || (s->open && !elfsym_end(en, s, vaddr)))
+	/* Without a size, a function ends where the next one begins, which in a
+	 * stripped file only the unwind tables show. */
+	if (s && s->open)
+		lower_to(s->end, cfi_next(elfsym_cfi(en), s->start));
+	if (!s || (s->open && vaddr >= s->end))
 		return 0;
 	if (s->folds) {
 		s->name = elfsym_folded(en, s);
@@ -561,24 +556,6 @@ static void elfsym_note_packed(struct symbolizer *sy, const struct elf_file *ef)
 			    ef->path);
 }
 
-/* Notes that lines are not read because dwz moved a part of the debug
- * information to a file that several programs share. */
-static void elfsym_note_shared(struct symbolizer *sy, const struct elf_file *ef)
-{
-	struct elf_section s;
-	char text[128];
-	Elf_Data *d = elf_section_find(ef, ".gnu_debugaltlink", &s)
-			      ? elf_section_data(&s)
-			      : NULL;
-
-	if (!d)
-		return;
-	snprintf(text, sizeof(text),
-		 "source lines need the file of dwz, which is not here: %.*s",
-		 d->d_size < 60 ? (int)d->d_size : 60, (char *)d->d_buf);
-	report_note(sy, text, ef->path);
-}
-
 static void elfsym_open_lines(struct elfsym *en, struct symbolizer *sy,
 			      const struct image *img)
 {
@@ -593,8 +570,25 @@ static void elfsym_open_lines(struct elfsym *en, struct symbolizer *sy,
 	if (en->shared && dwarf_has(en->shared))
 		section_hashes_add_debug(sy, en->shared);
 	en->info = dwarf_open(en->lines, en->shared);
-	if (!en->shared)
-		elfsym_note_shared(sy, en->lines);
+	if (!en->shared) {
+		/* dwz moved a part of the debug information to a file that
+		 * several programs share */
+		struct elf_section s;
+		char text[128];
+		Elf_Data *d =
+			elf_section_find(en->lines, ".gnu_debugaltlink", &s)
+				? elf_section_data(&s)
+				: NULL;
+
+		if (d) {
+			snprintf(
+				text, sizeof(text),
+				"source lines need the file of dwz, which is not here: %.*s",
+				d->d_size < 60 ? (int)d->d_size : 60,
+				(char *)d->d_buf);
+			report_note(sy, text, en->lines->path);
+		}
+	}
 	elfsym_note_packed(sy, en->lines);
 }
 

@@ -315,20 +315,6 @@ static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
 	return ks;
 }
 
-/* Marks the live file as read before, and forgets its modules if there are
- * others now. */
-static void kallsyms_set_from_before(struct kallsyms *ks)
-{
-	char *now OWNED =
-		ks->modules ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
-
-	ks->from_before = true;
-	if (!now || strcmp(now, ks->modules) != 0) {
-		free(ks->modules);
-		ks->modules = NULL;
-	}
-}
-
 /* Reads a file, or reuses what an earlier symbolizer read if the file is the
  * same. Of the live file only the symbols of the kernel itself are then
  * certain, see kallsyms_is_fixed(). */
@@ -345,8 +331,18 @@ static struct kallsyms *kallsyms_get(struct symbolizer *sy, const char *path,
 
 	if (ks && (kallsyms_is_live(ks) ? kallsyms_begins_same(ks)
 					: tried_files_unchanged(&ks->tried))) {
-		if (kallsyms_is_live(ks))
-			kallsyms_set_from_before(ks);
+		if (!kallsyms_is_live(ks))
+			return ks;
+		/* the modules may be others now */
+		char *now OWNED =
+			ks->modules ? live_modules_read(MODULES, MODULE_FOLDERS)
+				    : NULL;
+
+		ks->from_before = true;
+		if (!now || strcmp(now, ks->modules) != 0) {
+			free(ks->modules);
+			ks->modules = NULL;
+		}
 		return ks;
 	}
 	kallsyms_free(ks);

@@ -23,15 +23,6 @@ static int recorded_names_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static const char *recorded_names_how(const struct image *img)
-{
-	if (img->kind != IMAGE_JIT)
-		return "ksymbol";
-	if (!strncmp(img->path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS)))
-		return "ambiguous";
-	return img->id_len ? "jitdump" : "perf map";
-}
-
 static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
 {
 	const struct image *img = r;
@@ -41,7 +32,11 @@ static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	sym->start = 0;
 	sym->size = img->len;
 	sym->raw_name = img->path;
-	sym->how = recorded_names_how(img);
+	sym->how = img->kind != IMAGE_JIT ? "ksymbol"
+		   : !strncmp(img->path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS))
+			   ? "ambiguous"
+		   : img->id_len ? "jitdump"
+				 : "perf map";
 	if (!img->code)
 		return 1;
 	/* The last line entry at or before the offset has the source line. */

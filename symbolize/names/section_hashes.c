@@ -15,32 +15,29 @@
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-/* Read in chunks: code may be 100 MB, and is otherwise read in small pieces. */
-static bool section_hashes_code(const struct elf_file *ef,
-				const struct elf_section *s, uint64_t *hash)
-{
-	unsigned char buf[65536];
-	uint64_t h = 0;
-
-	for (uint64_t at = 0; at < s->size;) {
-		uint64_t left = s->size - at;
-		size_t n = left < sizeof(buf) ? (size_t)left : sizeof(buf);
-		size_t got = elf_read(ef, s->off + at, buf, n);
-
-		if (got != n)
-			return false;
-		h = hash_content(buf, n, h);
-		at += n;
-	}
-	*hash = h;
-	return true;
-}
-
 static bool section_hashes_section(const struct elf_file *ef,
 				   const struct elf_section *s, uint64_t *hash)
 {
-	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS)
-		return section_hashes_code(ef, s, hash);
+	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS) {
+		/* in chunks: code may be 100 MB, and is otherwise read in small
+		 * pieces */
+		unsigned char buf[65536];
+		uint64_t h = 0;
+
+		for (uint64_t at = 0; at < s->size;) {
+			uint64_t left = s->size - at;
+			size_t n =
+				left < sizeof(buf) ? (size_t)left : sizeof(buf);
+			size_t got = elf_read(ef, s->off + at, buf, n);
+
+			if (got != n)
+				return false;
+			h = hash_content(buf, n, h);
+			at += n;
+		}
+		*hash = h;
+		return true;
+	}
 	/* hashed as stored: decompressing would take ten times as long */
 	Elf_Data *d = s->type == SHT_NOBITS ? NULL : elf_rawdata(s->scn, NULL);
 

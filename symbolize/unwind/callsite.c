@@ -72,22 +72,6 @@ static void callsite_take_table(struct callsite_file *f,
 	}
 }
 
-/* Takes the names of a stripped Go program from the runtime's table. */
-static void callsite_take_go(struct callsite_file *f)
-{
-	struct symtab go = { 0 };
-	struct elf_section from;
-
-	gopclntab_add(f->ef, &go, &from);
-	for (size_t i = 0; i < go.n; i++)
-		*mem_add(f->name, f->n_name, f->cap_name) =
-			(struct callsite_name){ callsite_hash_name(
-							go.sym[i].name,
-							strlen(go.sym[i].name)),
-						go.sym[i].start, false, false };
-	symtab_release(&go);
-}
-
 /* Sort by address, and by hash: with qsort() a compiler's 60,000 names took a
  * hundredth of an ingest. */
 SORT_BY_DIGITS(callsite_by_addr, struct callsite_name, addr);
@@ -174,8 +158,21 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 				(struct segment){ .vaddr = s.addr,
 						  .filesz = s.size };
 	}
-	if (!f->n_name)
-		callsite_take_go(f);
+	if (!f->n_name) {
+		/* a stripped Go program: the names in the runtime's table */
+		struct symtab go = { 0 };
+		struct elf_section from;
+
+		gopclntab_add(f->ef, &go, &from);
+		for (size_t i = 0; i < go.n; i++)
+			*mem_add(f->name, f->n_name,
+				 f->cap_name) = (struct callsite_name){
+				callsite_hash_name(go.sym[i].name,
+						   strlen(go.sym[i].name)),
+				go.sym[i].start, false, false
+			};
+		symtab_release(&go);
+	}
 	if (f->n_name)
 		f->name = callsite_by_hash(callsite_by_addr(f->name, f->n_name),
 					   f->n_name);
@@ -470,26 +467,6 @@ uint64_t callsite_stub_leads(const struct callsite_file *f, uint64_t stub,
 	return leads;
 }
 
-/* Compares the function in `inner` with the name of the PLT stub that is
- * called. */
-static enum callsite_link
-callsite_link_by_name(const char *stub, const struct callsite_file *inner,
-		      uint64_t start, uint64_t end)
-{
-	const char *at = strrchr(stub, '@');
-	size_t n;
-
-	if (!at || inner->loader)
-		return CALLSITE_UNKNOWN;
-	const struct callsite_name *nm = callsite_find_names(
-		inner, callsite_hash_name(stub, (size_t)(at - stub)), &n);
-	for (size_t i = 0; i < n; i++)
-		if (nm[i].chosen || (nm[i].addr >= start && nm[i].addr < end))
-			return nm[i].chosen ? CALLSITE_UNKNOWN
-					    : CALLSITE_PROVED;
-	return CALLSITE_GAP;
-}
-
 /* Returns true if [start, end) is the cold part of the function at target. */
 static bool callsite_is_cold_part(const struct callsite_file *f, uint64_t start,
 				  uint64_t end, uint64_t target)
@@ -527,8 +504,26 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 	/* the inner frame is in the stub itself */
 	if (stub && f == inner && vaddr >= stub->start && vaddr < stub->end)
 		return CALLSITE_PROVED;
-	if (stub)
-		return callsite_link_by_name(stub->name, inner, start, end);
+	if (stub) {
+		/* compare the function in `inner` with the stub's name */
+		const char *at = strrchr(stub->name, '@');
+		size_t n;
+
+		if (!at || inner->loader)
+			return CALLSITE_UNKNOWN;
+		const struct callsite_name *nm = callsite_find_names(
+			inner,
+			callsite_hash_name(stub->name,
+					   (size_t)(at - stub->name)),
+			&n);
+
+		for (size_t i = 0; i < n; i++)
+			if (nm[i].chosen ||
+			    (nm[i].addr >= start && nm[i].addr < end))
+				return nm[i].chosen ? CALLSITE_UNKNOWN
+						    : CALLSITE_PROVED;
+		return CALLSITE_GAP;
+	}
 	/* a stub without a name: the target is unknown */
 	if (elf_segment_at(f->plt, f->n_plt, site->target))
 		return CALLSITE_UNKNOWN;

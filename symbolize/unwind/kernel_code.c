@@ -362,29 +362,6 @@ static void kernel_code_read_sections(struct kernel_code *k)
 			k->sec[i].addr = NOWHERE;
 }
 
-/* Takes the code of a copy of the memory of a running kernel, of at most `size`
- * bytes. flat: of a whole arm64 image, which has .altinstructions. */
-static void kernel_code_take_memory(struct kernel_code *k,
-				    const struct image *img, uint64_t size,
-				    bool flat)
-{
-	k->text = img->start;
-	k->end = saturating_add(img->start, size);
-	for (size_t i = 0; i < k->ef->n_seg; i++) {
-		const struct segment *s = &k->ef->seg[i];
-
-		*mem_add(k->code, k->n_code, k->cap_code) =
-			(struct elf_section){ .name = "",
-					      .addr = s->vaddr,
-					      .off = s->off,
-					      .size = s->filesz };
-	}
-	if (flat) {
-		kernel_code_find_alts(k);
-		sort_items(k->patch, k->n_patch, kernel_patch_compare);
-	}
-}
-
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img, bool *wanted)
 {
@@ -429,7 +406,24 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 
 	*k = (struct kernel_code){ .ef = ef, .live = live, .tables = tables };
 	if (live) {
-		kernel_code_take_memory(k, img, size, flat);
+		/* a copy of the memory of a running kernel, of at most `size`
+		 * bytes; flat: of a whole arm64 image, which has
+		 * .altinstructions */
+		k->text = img->start;
+		k->end = saturating_add(img->start, size);
+		for (size_t i = 0; i < k->ef->n_seg; i++) {
+			const struct segment *s = &k->ef->seg[i];
+
+			*mem_add(k->code, k->n_code, k->cap_code) =
+				(struct elf_section){ .name = "",
+						      .addr = s->vaddr,
+						      .off = s->off,
+						      .size = s->filesz };
+		}
+		if (flat) {
+			kernel_code_find_alts(k);
+			sort_items(k->patch, k->n_patch, kernel_patch_compare);
+		}
 		return k;
 	}
 	kernel_code_read_sections(k);

@@ -208,29 +208,6 @@ static void stack_walk_row_fp(struct stack_walk *w,
 	}
 }
 
-static int stack_walk_signal(struct stack_walk *w, const struct abi_signal *s)
-{
-	uint64_t sp = w->v.reg[w->abi->sp];
-	uint64_t pc;
-	uint64_t link = 0;
-
-	if (!s->pc)
-		return stack_walk_fail(w, UNWIND_COMPLEX);
-	if (stack_walk_need_word(w, sp + s->pc, &pc) ||
-	    stack_walk_need_word(w, sp + s->fp, &w->v.reg[w->abi->fp]) ||
-	    (s->link && stack_walk_need_word(w, sp + s->link, &link)) ||
-	    stack_walk_need_word(w, sp + s->sp, &w->v.reg[w->abi->sp]))
-		return -1;
-	w->v.have = 1ull << w->abi->sp | 1ull << w->abi->fp;
-	if (s->link) {
-		w->v.reg[w->abi->link] = link;
-		w->v.have |= 1ull << w->abi->link;
-	}
-	/* A handler may run on another stack, above or below. */
-	w->top = true;
-	return stack_walk_to_caller(w, pc, w->v.reg[w->abi->sp], true);
-}
-
 int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 {
 	uint64_t cfa, pc;
@@ -238,8 +215,29 @@ int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 	w->ra_at = w->fp_at = 0;
 	if (unwind_row_kind(row) == ROW_OUTERMOST)
 		return stack_walk_fail(w, UNWIND_OUTERMOST);
-	if (unwind_row_kind(row) == ROW_SIGNAL)
-		return stack_walk_signal(w, &w->abi->signal[row->cfa == 1]);
+	if (unwind_row_kind(row) == ROW_SIGNAL) {
+		const struct abi_signal *s = &w->abi->signal[row->cfa == 1];
+		uint64_t sp = w->v.reg[w->abi->sp];
+
+		uint64_t link = 0;
+
+		if (!s->pc)
+			return stack_walk_fail(w, UNWIND_COMPLEX);
+		if (stack_walk_need_word(w, sp + s->pc, &pc) ||
+		    stack_walk_need_word(w, sp + s->fp,
+					 &w->v.reg[w->abi->fp]) ||
+		    (s->link && stack_walk_need_word(w, sp + s->link, &link)) ||
+		    stack_walk_need_word(w, sp + s->sp, &w->v.reg[w->abi->sp]))
+			return -1;
+		w->v.have = 1ull << w->abi->sp | 1ull << w->abi->fp;
+		if (s->link) {
+			w->v.reg[w->abi->link] = link;
+			w->v.have |= 1ull << w->abi->link;
+		}
+		/* A handler may run on another stack, above or below. */
+		w->top = true;
+		return stack_walk_to_caller(w, pc, w->v.reg[w->abi->sp], true);
+	}
 	if (stack_walk_row_cfa(w, row, &cfa) ||
 	    stack_walk_row_ra(w, row, cfa, &pc))
 		return -1;

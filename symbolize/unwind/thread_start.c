@@ -439,8 +439,8 @@ const struct frame_share *thread_start_share(struct callsite_file *f,
 
 /* ---- one frame */
 
-/* Returns whether a result is passed on after its call: that of main() to exit.
- */
+/* Returns whether a result is passed on after its call: that of main() to
+ * exit. */
 static bool thread_start_hands_on(const struct callsite_file *f, uint64_t vaddr)
 {
 	unsigned char code[FRAME_CODE_HANDS_ON];
@@ -525,22 +525,6 @@ static bool thread_start_has_frame(const struct callsite_file *f,
 	return false;
 }
 
-/* Returns the reason why a walk along frame pointers ends in this function. */
-static enum thread_start thread_start_why_not(struct callsite_file *f,
-					      uint64_t start, uint64_t vaddr)
-{
-	bool used;
-
-	if (thread_start_has_frame(f, start, vaddr, &used))
-		return thread_start_marks(f, vaddr + 1) ? START_MARK
-							: ENDS_FRAME;
-	const struct frame_share *s = thread_start_share(f, NULL, NULL);
-
-	if (!s->functions)
-		return START_UNKNOWN;
-	return frame_share_is_none(s) ? ENDS_FILE : ENDS_FUNCTION;
-}
-
 /* Returns what the code before a return address shows without reading the whole
  * file. *start: of its function; 0 if unknown. */
 static enum thread_start thread_start_soon(struct callsite_file *f,
@@ -617,7 +601,19 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 		return START_UNKNOWN;
 	enum thread_start found = thread_start_seek(f, vaddr, site, &start);
 
-	return found || !start ? found : thread_start_why_not(f, start, vaddr);
+	if (found || !start)
+		return found;
+	/* why a walk along frame pointers ends in this function */
+	bool used;
+
+	if (thread_start_has_frame(f, start, vaddr, &used))
+		return thread_start_marks(f, vaddr + 1) ? START_MARK
+							: ENDS_FRAME;
+	const struct frame_share *s = thread_start_share(f, NULL, NULL);
+
+	if (!s->functions)
+		return START_UNKNOWN;
+	return frame_share_is_none(s) ? ENDS_FILE : ENDS_FUNCTION;
 }
 
 enum thread_start thread_start_first(struct callsite_file *f, uint64_t off,

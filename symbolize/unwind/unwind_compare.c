@@ -20,30 +20,6 @@ static uint32_t unwind_compare_by_table(const struct unwind_out *o)
 	return o->guessed < o->n ? o->guessed : o->n;
 }
 
-/* Counts where the walk by SFrame stopped: in the image of its last frame. */
-static void unwind_compare_stopped(struct compare_unwinder *p,
-				   const struct unwind_in *in,
-				   const struct unwind_out *sf, uint32_t n)
-{
-	struct unwind_compare_count *c = p->c;
-	struct unwind_map map = { .image = 0 };
-
-	if (!in->find(in->arg, sf->ip[n - 1], &map))
-		map.image = 0;
-	struct unwind_compare_stop *s =
-		mem_at(c->stop, c->n, c->cap, map.image);
-
-	if (!s->path) {
-		const struct image *img =
-			map.image ? frames_get_image(p->fr, map.image) : NULL;
-
-		s->path = arena_strdup(&c->text,
-				       img && img->path ? img->path : "");
-	}
-	s->n++;
-	s->why[sf->end]++;
-}
-
 static void unwind_compare_unwind(struct unwinder *uw,
 				  const struct unwind_in *in,
 				  struct unwind_out *out)
@@ -80,8 +56,27 @@ static void unwind_compare_unwind(struct unwinder *uw,
 		c->early++;
 	else
 		c->late++;
-	if (n_sf && (n_sf < n_all || equal < n))
-		unwind_compare_stopped(p, in, &sf, n_sf);
+	if (n_sf && (n_sf < n_all || equal < n)) {
+		/* count where the walk by SFrame stopped: in the image of its
+		 * last frame */
+		struct unwind_map map = { .image = 0 };
+
+		if (!in->find(in->arg, sf.ip[n_sf - 1], &map))
+			map.image = 0;
+		struct unwind_compare_stop *s =
+			mem_at(c->stop, c->n, c->cap, map.image);
+
+		if (!s->path) {
+			const struct image *img =
+				map.image ? frames_get_image(p->fr, map.image)
+					  : NULL;
+
+			s->path = arena_strdup(
+				&c->text, img && img->path ? img->path : "");
+		}
+		s->n++;
+		s->why[sf.end]++;
+	}
 }
 
 static enum unwind_caller unwind_compare_caller(struct unwinder *uw,

@@ -387,6 +387,7 @@ static void resolve_role(const struct resolve *v, struct ctf_node *to)
 		/* a time field without a clock has the only clock of the trace,
 		 * or one in nanoseconds if the trace has none */
 		struct raw *r = v->find.r;
+
 		if (to->role != CTF_CLOCK) {
 			if (!r->n_clock)
 				raw_add_clock(r, 0,

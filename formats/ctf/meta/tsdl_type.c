@@ -71,6 +71,7 @@ static int tsdl_set_integer(struct tsdl *t, void *to, uint32_t key,
 	case TSDL_MAP: {
 		/* the name of the clock from clock.NAME.value */
 		struct scan s = scan_of("", 0);
+
 		if (v->kind == TSDL_IDENT)
 			s = scan_of(tsdl_text(t, v->name),
 				    intern_length(&t->r->names, v->name));
