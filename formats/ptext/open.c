@@ -37,7 +37,8 @@ struct ptext_head {
 			     address */
 	int32_t pid, tid, cpu; /* -1: unknown */
 	bool timed, has_period;
-	uint64_t time, period;
+	bool deferred; /* a deferred stack follows, with this cookie */
+	uint64_t time, period, cookie;
 };
 
 /* A line of a callchain: "ip symbol+off (path)". */
@@ -378,12 +379,25 @@ static void ptext_cut_more(struct ptext_head *h)
 	scan_trim(&h->text);
 }
 
-/* Takes the head of a sample. chain: a frame follows, so that a thread or an
- * event is enough. */
+/* Takes the head of a sample, or that of a deferred stack: "comm tid [cpu]
+ * time: DEFERRED CALLCHAIN [cookie: 1f00000004]". chain: a frame follows, so
+ * that a thread or an event is enough. */
 static bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 {
+	static const char deferred[] = "DEFERRED CALLCHAIN [cookie: ";
 	const char *begin = s.p;
+	const size_t at = scan_find(s, deferred);
+	struct scan cookie = scan_tail(s, at);
 
+	if (scan_take(&cookie, deferred)) {
+		s.n = at;
+		scan_trim(&s);
+		if (!ptext_take_head(s, true, out) || out->event.n ||
+		    out->text.n || !scan_hex(&cookie, &out->cookie))
+			return false;
+		out->deferred = true;
+		return true;
+	}
 	/* a tab begins a frame */
 	if (s.n && *s.p == '\t')
 		return false;
@@ -570,7 +584,8 @@ struct ptext_place {
 struct ptext_stack {
 	const char *text; /* n_text bytes in the mapped text */
 	size_t n_text, first, n, kern;
-	uint64_t hash; /* of the text; 0: the stack is not kept */
+	uint64_t hash;	 /* of the text; 0: the stack is not kept */
+	uint64_t cookie; /* of the deferred stack that is its user half; or 0 */
 };
 
 /* The sample whose first line this is, as next() parsed it. */
@@ -825,8 +840,10 @@ static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan rest)
 	p->rest[n] = rest;
 }
 
-/* Stores the frames of a sample, the lines from s on. Returns their number. */
-static size_t ptext_take_frames(struct ptext *p, struct scan s)
+/* Stores the frames of a sample, the lines from s on. Returns their number, and
+ * sets *cookie if the last one is a cookie: "1f00000004 (cookie)". */
+static size_t ptext_take_frames(struct ptext *p, struct scan s,
+				uint64_t *cookie)
 {
 	const char first = s.n ? *s.p : 0;
 	struct ptext_frame f;
@@ -839,8 +856,11 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 			break;
 		/* other lines are the source lines of -F srcline, and the
 		 * number of -F phys_addr, behind blanks */
-		if (*line.p == first && ptext_take_frame(line, &f) &&
-		    n < FRAMES_MOST)
+		if (*line.p != first || !ptext_take_frame(line, &f))
+			continue;
+		if (scan_starts(f.rest, "(cookie)"))
+			*cookie = f.ip;
+		else if (n < FRAMES_MOST)
 			ptext_push(p, n++, f.ip, f.rest);
 	}
 	return n;
@@ -932,10 +952,10 @@ static size_t ptext_stack_of(struct ptext *p, struct scan lines,
 
 	if (id != TABLE_NONE)
 		return id;
-	made.n = ptext_take_frames(p, lines);
+	made.n = ptext_take_frames(p, lines, &made.cookie);
 	const bool keeps = made.n && p->n_kept < KEPT_MOST;
 
-	if (!made.n && h)
+	if (!made.n && !made.cookie && h)
 		made.n = ptext_take_address(p, h);
 	made.kern = ptext_set_places(p, made.n);
 	if (keeps) {
@@ -1020,6 +1040,17 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 
 		of = p->stack[id];
 	}
+	const struct addrs user = { .ip = p->ip + of.first + of.kern,
+				    .n = (uint32_t)(of.n - of.kern),
+				    .place = p->at + of.first + of.kern,
+				    .places = of.hash };
+
+	if (h.deferred) {
+		rec->kind = REC_CHAIN;
+		rec->chain =
+			(struct rec_chain){ .cookie = h.cookie, .user = user };
+		return 0;
+	}
 	struct rec_sample *x = &rec->sample;
 
 	*x = (struct rec_sample){
@@ -1035,11 +1066,13 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 				  .n = (uint32_t)of.kern,
 				  .place = p->at + of.first,
 				  .places = of.hash };
-	x->user = (struct addrs){ .ip = p->ip + of.first + of.kern,
-				  .n = (uint32_t)(of.n - of.kern),
-				  .place = p->at + of.first + of.kern,
-				  .places = of.hash };
+	x->user = user;
 	x->defer = x->user.n ? DEFER_DIRECT : DEFER_NONE;
+	if (of.cookie && !x->user.n) {
+		x->defer = DEFER_COOKIE;
+		x->cookie = of.cookie;
+		p->event[x->event].defer = true;
+	}
 	return 0;
 }
 
@@ -1063,7 +1096,7 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 {
 	uint64_t key = p->seq + 2;
 
-	if (!lost) {
+	if (!lost && !h->deferred) {
 		/* an empty line ends a sample of an event with callchains */
 		const bool ends =
 			p->pos < p->in.len && p->in.data[p->pos] == '\n';

@@ -272,6 +272,10 @@ is "has no instruction as a frame" "a;f 1" "$(stacks form.db)"
 timeout 10 "$B" check --no-symbols long.txt >out 2>&1
 is "a long line of many words is looked at once" "4" $?
 form "--deltatime --show-mmap-events" '0 4 1 0 450000000 a' "a 7 0.000000: cycles: \\n${a}a 7 0.200000: cycles: \\n${a}a 7 0.100000: PERF_RECORD_COMM: a:7/7\\na 7 0.050000: cycles: \\n${a}a 7 0.100000: cycles: \\n$a"
+form "--no-merge-callchains" '0 1 1 1000000000 1000000000 a' "a 7 [000] 1.000000: 1 cycles: \\n\\tffffffff81000010 k+0x10 ([kernel.kallsyms])\\n\\t       100000001 (cookie) ([unknown])\\n\\na 7 [000] 2.000000: DEFERRED CALLCHAIN [cookie: 100000001]\\n\\t 11 f+0x1 (/x)\\n\\t 12 main+0x1 (/x)\\n\\n"
+is "joins deferred stacks" "a;main;f;k_[k] 1" "$(stacks form.db)"
+form "of a user stack that perf did not find" '0 1 1 1000000000 1000000000 a' "a 7 [000] 1.000000: 1 cycles: \\n\\tffffffff81000010 k+0x10 ([kernel.kallsyms])\\n\\t       100000001 (cookie) ([unknown])\\n\\n"
+is "has no frame for the cookie" "a;[user: pending_end];k_[k] 1" "$(stacks form.db)"
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
