@@ -287,12 +287,11 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 	i.ret = r->ret;
 	i.has_ret = r->has_ret;
 	i.loss = lost.id;
-	/* the child's return of the call that made it */
-	if (r->call == PAIRING_CLONE && r->has_ret && !r->ret)
+	/* the child's return of the call that made it; without the value, this
+	 * is not told from the parent's, of a call that began before */
+	if (r->call == PAIRING_CLONE && (!r->has_ret || !r->ret))
 		return;
-	if ((r->call == PAIRING_UNNAMED
-		     ? r->has_ret && !r->ret
-		     : r->call == PAIRING_CLONE && !r->has_ret) &&
+	if (r->call == PAIRING_UNNAMED && r->has_ret && !r->ret &&
 	    r->born != INT64_MIN) {
 		const struct lost_sum own =
 			pairing_lost(p, r, r->born, r->time);
