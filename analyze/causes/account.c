@@ -24,11 +24,6 @@ static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)
 	return !ask->takes_cpu || ask->takes_cpu(ask->arg, cpu);
 }
 
-static bool account_takes_time(const struct account_ask *ask, int64_t time)
-{
-	return time >= ask->from && time <= ask->to;
-}
-
 /* Adds the part of a piece between two times to the sum of its state. */
 static void account_piece(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
@@ -128,7 +123,7 @@ void account_thread(struct account *a, struct proofs *p,
 	for (size_t i = 0; i < stays.n; i++) {
 		const struct timeline_stay s =
 			timeline_stay(t, numbers_get(&stays, i));
-		bool counts = account_takes_time(ask, s.from) &&
+		bool counts = s.from >= ask->from && s.from <= ask->to &&
 			      account_takes_cpu(ask, s.cpu);
 
 		a->runs += counts && s.exact_from;
@@ -144,7 +139,8 @@ void account_thread(struct account *a, struct proofs *p,
 		const struct timeline_wake w =
 			timeline_wake(t, numbers_get(&id, i));
 
-		a->woken += w.kind == kind && account_takes_time(ask, w.time) &&
+		a->woken += w.kind == kind && w.time >= ask->from &&
+			    w.time <= ask->to &&
 			    account_takes_cpu(ask, w.target);
 	}
 }

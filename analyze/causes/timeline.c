@@ -106,13 +106,6 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 	return &t->ring[cpu];
 }
 
-/* Notes that a ring is of a CPU that was on. */
-static void timeline_see_ring(struct timeline *t, struct ring *r)
-{
-	t->n_seen += !r->seen;
-	r->seen = true;
-}
-
 /* Returns whether no CPU has the ring's number, or that CPU was off: as many
  * others have records as were on. */
 static bool ring_is_absent(const struct timeline *t, const struct ring *r)
@@ -208,7 +201,8 @@ void timeline_lose(struct timeline *t, const struct timeline_loss *l)
 	reported->of_task = false;
 	t->contradictions += l->silent;
 	if (r) {
-		timeline_see_ring(t, r);
+		t->n_seen += !r->seen;
+		r->seen = true;
 		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
 		return;
 	}
@@ -329,22 +323,6 @@ static void timeline_break(struct timeline *t, struct ring *r,
 	timeline_break_stay(t, r, &l, after);
 }
 
-/* Adds a loss between the same two records to *sum. */
-static void timeline_add_up(struct timeline_loss *sum,
-			    const struct timeline_loss *l, bool first)
-{
-	if (first) {
-		*sum = *l;
-		return;
-	}
-	lower_to(sum->from, l->from);
-	raise_to(sum->to, l->to);
-	sum->silent |= l->silent;
-	if (l->n < 0 || sum->n < 0 ||
-	    __builtin_add_overflow(sum->n, l->n, &sum->n))
-		sum->n = -1;
-}
-
 /* Applies the losses between the ring's last record and this one. A loss that
  * extends beyond them may be anywhere in its time: its number is unknown. */
 static void timeline_pass_losses(struct timeline *t, struct ring *r,
@@ -371,7 +349,17 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 			l.to = within ? l.to : rec->time;
 		}
 		if (l.to >= l.from) {
-			timeline_add_up(&sum, &l, !n++);
+			/* losses between the same two records add up */
+			if (!n++) {
+				sum = l;
+			} else {
+				lower_to(sum.from, l.from);
+				raise_to(sum.to, l.to);
+				sum.silent |= l.silent;
+				if (l.n < 0 || sum.n < 0 ||
+				    __builtin_add_overflow(sum.n, l.n, &sum.n))
+					sum.n = -1;
+			}
 			reported = r->loss[r->next_loss];
 			silent += l.silent;
 			next = r->next_loss + 1;
@@ -522,32 +510,6 @@ static bool timeline_is_shadowed(const struct timeline *t, const struct ring *r,
 	       rec->current != r->current;
 }
 
-/* Checks that the thread of a record is the one that the previous record left
- * on the CPU, or that it comes after that thread left. If not, and no exec
- * explains it, adds a silent loss. */
-static void timeline_check_seat(struct timeline *t, struct ring *r,
-				const struct timeline_record *rec)
-{
-	struct timeline_loss l = {
-		.from = r->last, .to = rec->time, .n = -1, .silent = true
-	};
-	bool odd = r->current >= 0 && r->current != rec->current;
-
-	/* the thread that was to come may have lost its tid since */
-	if (rec->kind == TIMELINE_COME)
-		odd = r->current >= 0 || (r->coming >= 0 && rec->current >= 0 &&
-					  r->coming != rec->current);
-	else if (r->left)
-		odd = true;
-	if (odd && !timeline_take_exec(t, r, rec)) {
-		l.of_task = timeline_mute(t, r) >= 0;
-		t->contradictions += !l.of_task;
-		timeline_break(t, r, l, timeline_before(rec));
-	}
-	if (r->current < 0)
-		timeline_begin_stay(r, timeline_before(rec), rec->time, false);
-}
-
 /* Returns the tid on the CPU of a record: the record's own, or that of the
  * previous record if nothing was lost since; -1: unknown. */
 static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
@@ -580,27 +542,6 @@ static union wake_pair wake_pair(const struct timeline *t,
 				 const struct packed_time *x)
 {
 	return (union wake_pair){ kinds_get(&t->pairs, x->b >> LATER_EVENT) };
-}
-
-/* Returns the number for a new wake-up, which may share an item with the
- * thread's last one. */
-static uint32_t timeline_wake_number(struct timeline *t,
-				     const struct timeline_wake *w)
-{
-	uint32_t *waking = &t->thread[w->waiter].waking;
-	uint32_t number = 2 * (uint32_t)t->wake.n;
-
-	if (w->kind == TIMELINE_WAKEUP && *waking) {
-		const struct packed_time x =
-			packed_times_get(&t->wake, *waking / 2);
-
-		if (x.event > 0 && w->event > x.event &&
-		    w->event - x.event < 1 << LATER_EVENT &&
-		    w->time >= x.time && w->time - x.time < 1 << LATER_TIME)
-			number = *waking;
-	}
-	*waking = w->kind == TIMELINE_WAKING ? number + 1 : 0;
-	return number;
 }
 
 /* Stores a wake-up, new or changed, in its packed item. */
@@ -657,7 +598,23 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 		};
 
 		if (waiter != TIMELINE_NONE) {
-			w.number = timeline_wake_number(t, &w);
+			/* the new wake-up may share an item with the
+			 * thread's last one */
+			uint32_t *waking = &t->thread[w.waiter].waking;
+			uint32_t number = 2 * (uint32_t)t->wake.n;
+
+			if (w.kind == TIMELINE_WAKEUP && *waking) {
+				const struct packed_time x =
+					packed_times_get(&t->wake, *waking / 2);
+
+				if (x.event > 0 && w.event > x.event &&
+				    w.event - x.event < 1 << LATER_EVENT &&
+				    w.time >= x.time &&
+				    w.time - x.time < 1 << LATER_TIME)
+					number = *waking;
+			}
+			*waking = w.kind == TIMELINE_WAKING ? number + 1 : 0;
+			w.number = number;
 			timeline_put_wake(t, &w);
 		}
 	}
@@ -665,7 +622,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 		t->stray = true;
 		return;
 	}
-	timeline_see_ring(t, r);
+	t->n_seen += !r->seen;
+	r->seen = true;
 	if (rec->current >= 0 && !rec->interrupt)
 		timeline_voice(t, r, rec->current)->heard = true;
 	for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
@@ -704,7 +662,31 @@ void timeline_add(struct timeline *t, const struct timeline_record *reported)
 		if (timeline_is_shadowed(t, r, rec))
 			return;
 		timeline_pass_losses(t, r, rec);
-		timeline_check_seat(t, r, rec);
+		/* Checks that the thread of a record is the one that the
+		 * previous record left on the CPU, or that it comes after
+		 * that thread left. If not, and no exec explains it, adds a
+		 * silent loss. */
+		struct timeline_loss l = { .from = r->last,
+					   .to = rec->time,
+					   .n = -1,
+					   .silent = true };
+		bool odd = r->current >= 0 && r->current != rec->current;
+
+		/* the thread that was to come may have lost its tid since */
+		if (rec->kind == TIMELINE_COME)
+			odd = r->current >= 0 ||
+			      (r->coming >= 0 && rec->current >= 0 &&
+			       r->coming != rec->current);
+		else if (r->left)
+			odd = true;
+		if (odd && !timeline_take_exec(t, r, rec)) {
+			l.of_task = timeline_mute(t, r) >= 0;
+			t->contradictions += !l.of_task;
+			timeline_break(t, r, l, timeline_before(rec));
+		}
+		if (r->current < 0)
+			timeline_begin_stay(r, timeline_before(rec), rec->time,
+					    false);
 	}
 	/* Ends the stay of the thread that leaves, and begins that of the
 	 * thread that comes. */

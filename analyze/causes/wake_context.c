@@ -137,14 +137,25 @@ static enum softirq_raised wake_raised(int64_t flags)
 	return flags > 0 && (flags & FLAG_BH_OFF) ? RAISED_OWN : RAISED_MIXED;
 }
 
-/* Notes the begin or end of an interrupt, a raised softirq, or a wake-up in an
- * interrupt. timer: a timer's function may have made the wake-up. */
-static void wake_note_irq(struct wake_contexts *wc,
-			  const struct causes_type *type,
-			  const struct causes_fields *f, bool timer,
-			  const struct timeline_record *rec)
+void wake_contexts_take(struct wake_contexts *wc,
+			const struct causes_type *type,
+			const struct causes_fields *f, uint32_t kraw,
+			struct timeline_record *rec)
 {
 	int64_t flags = causes_fields_int(f, FIELDS_FLAGS);
+	bool wakes = rec->kind >= TIMELINE_WAKING;
+	int vector;
+
+	if (flags >= 0) {
+		rec->interrupt = flags & FLAG_INTERRUPT;
+		rec->irqs_off = flags & FLAG_IRQS_OFF;
+	}
+	if (wakes)
+		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
+	wake_note_stack(wc, flags, kraw, rec);
+	/* the stack, if there is one, would show a timer's function */
+	bool timer = !wakes || wait_causes_context(wc->words, kraw, &vector) !=
+				       CONTEXT_HARDIRQ;
 	bool hard = flags > 0 && (flags & FLAG_HARDIRQ);
 	const struct irq_entry e = {
 		.kind = (enum irq_kind)type->irq,
@@ -176,29 +187,6 @@ static void wake_note_irq(struct wake_contexts *wc,
 		irqs_switch(&wc->irqs, rec->cpu, rec->time);
 	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
 		irqs_wake(&wc->irqs, rec->cpu, rec->id, hard, timer);
-}
-
-void wake_contexts_take(struct wake_contexts *wc,
-			const struct causes_type *type,
-			const struct causes_fields *f, uint32_t kraw,
-			struct timeline_record *rec)
-{
-	int64_t flags = causes_fields_int(f, FIELDS_FLAGS);
-	bool wakes = rec->kind >= TIMELINE_WAKING;
-	int vector;
-
-	if (flags >= 0) {
-		rec->interrupt = flags & FLAG_INTERRUPT;
-		rec->irqs_off = flags & FLAG_IRQS_OFF;
-	}
-	if (wakes)
-		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
-	wake_note_stack(wc, flags, kraw, rec);
-	/* the stack, if there is one, would show a timer's function */
-	wake_note_irq(wc, type, f,
-		      !wakes || wait_causes_context(wc->words, kraw, &vector) !=
-					CONTEXT_HARDIRQ,
-		      rec);
 }
 
 /* ---- softirqs of a kernel without names */

@@ -229,12 +229,6 @@ static uint64_t place_samples(const struct diff_place *p, size_t run)
 	return p->run ? p->run[run].n : run ? p->b : p->a;
 }
 
-/* Returns how many of these samples count for the reference. */
-static uint64_t place_free(const struct diff_place *p, size_t run)
-{
-	return place_samples(p, run) - (p->under ? p->under[run].n : 0);
-}
-
 /* Adds the samples of a place to a total, by run and in all; sign < 0: takes
  * them off. kept: only those that count for the reference. */
 static void whole_add(struct diff_whole *w, const struct diff_place *p,
@@ -243,7 +237,9 @@ static void whole_add(struct diff_whole *w, const struct diff_place *p,
 	size_t runs = w->run ? w->runs_a + w->runs_b : 2;
 
 	for (size_t i = 0; i < runs; i++) {
-		uint64_t n = kept ? place_free(p, i) : place_samples(p, i);
+		uint64_t n = kept ? (place_samples(p, i) -
+				     (p->under ? p->under[i].n : 0))
+				  : place_samples(p, i);
 		uint64_t *sum = i < (w->run ? w->runs_a : 1) ? &w->a : &w->b;
 
 		*sum += sign > 0 ? n : -n;
@@ -271,36 +267,6 @@ static struct diff_whole family_whole(const struct family *f, size_t i)
 	return w;
 }
 
-/* Tarone's method: returns the number of tests that can pass at the limit for
- * that number of tests, and marks in out[] the places that cannot. */
-static size_t count_tests(const struct family *f, bool *out)
-{
-	double *least = mem_new(f->n ? f->n : 1, sizeof(*least));
-	double *sorted = mem_new(f->n ? f->n : 1, sizeof(*sorted));
-	size_t used = 0;
-	size_t k = 1;
-
-	for (size_t i = 0; i < f->n; i++) {
-		const struct diff_place *p = &f->own[i];
-		struct diff_whole w = family_whole(f, i);
-
-		least[i] = p->suspect != f->suspect || p->skip || p->only ||
-					   !(p->a + p->b)
-				   ? 2
-				   : p_least(p, &w);
-		if (least[i] < 2)
-			sorted[used++] = least[i];
-	}
-	sort_items(sorted, used, compare_double);
-	/* sorted[k] would be the (k + 1)th that can pass */
-	while (k < used && sorted[k] <= DIFF_ALPHA / (double)(k * f->families))
-		k++;
-	for (size_t i = 0; i < f->n; i++)
-		out[i] = least[i] > DIFF_ALPHA / (double)(k * f->families);
-	free_all(sorted, least);
-	return k;
-}
-
 COMPARE_BY(compare_clear, struct diff_ranked, p, at);
 
 void diff_correct(struct diff_ranked *rank, size_t n, size_t tests,
@@ -325,7 +291,32 @@ static bool family_judge_one(const struct family *f)
 {
 	bool *out = mem_new(f->n ? f->n : 1, sizeof(*out));
 	struct diff_ranked *rank = mem_new(f->n ? f->n : 1, sizeof(*rank));
-	size_t tests = count_tests(f, out);
+	/* Tarone's method: counts the tests that can pass at the limit for
+	 * that number of tests, and marks the places that cannot. */
+	double *least = mem_new(f->n ? f->n : 1, sizeof(*least));
+	double *sorted = mem_new(f->n ? f->n : 1, sizeof(*sorted));
+	size_t able = 0;
+	size_t tests = 1;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct diff_place *p = &f->own[i];
+		struct diff_whole w = family_whole(f, i);
+
+		least[i] = p->suspect != f->suspect || p->skip || p->only ||
+					   !(p->a + p->b)
+				   ? 2
+				   : p_least(p, &w);
+		if (least[i] < 2)
+			sorted[able++] = least[i];
+	}
+	sort_items(sorted, able, compare_double);
+	/* sorted[tests] would be the next that can pass */
+	while (tests < able &&
+	       sorted[tests] <= DIFF_ALPHA / (double)(tests * f->families))
+		tests++;
+	for (size_t i = 0; i < f->n; i++)
+		out[i] = least[i] > DIFF_ALPHA / (double)(tests * f->families);
+	free_all(sorted, least);
 	size_t used = 0;
 	bool any = false;
 
@@ -484,7 +475,8 @@ static bool reference_find(struct diff_place *own, size_t n,
 		for (size_t k = 0; k < runs; k++) {
 			uint64_t *sum = k < runs_a ? &p[i].a : &p[i].b;
 
-			c[k].n = place_free(&own[i], k);
+			c[k].n = place_samples(&own[i], k) -
+				 (own[i].under ? own[i].under[k].n : 0);
 			c[k].other = all->run && own[i].run[k].other;
 			*sum += c[k].n;
 		}

@@ -20,11 +20,6 @@ void sides_release(struct sides *s)
 	*s = (struct sides){ 0 };
 }
 
-static void sides_put(struct side *s, const char *path)
-{
-	*mem_add(s->path, s->n, s->cap) = mem_strdup(path);
-}
-
 /* Adds a file, or all files that match a pattern. */
 static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 {
@@ -33,13 +28,13 @@ static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 
 	/* a server's URL may have these characters in a condition */
 	if (!strpbrk(arg, "*?[") || strstr(arg, "://") || !stat(arg, &st)) {
-		sides_put(s, arg);
+		*mem_add(s->path, s->n, s->cap) = mem_strdup(arg);
 		return 0;
 	}
 	if (glob(arg, 0, NULL, &g))
 		return err_set(err, ERR_IO, "%s: no file matches", arg);
 	for (size_t i = 0; i < g.gl_pathc; i++)
-		sides_put(s, g.gl_pathv[i]);
+		*mem_add(s->path, s->n, s->cap) = mem_strdup(g.gl_pathv[i]);
 	globfree(&g);
 	return 0;
 }
@@ -89,7 +84,8 @@ int sides_take(struct sides *s, int argc, char **argv, int before,
 			       "'BEFORE AFTER'; or several runs: "
 			       "'BEFORE... -- AFTER...'");
 	for (int i = 0; i < 2; i++) {
-		sides_put(&s->side[i], argv[i]);
+		*mem_add(s->side[i].path, s->side[i].n, s->side[i].cap) =
+			mem_strdup(argv[i]);
 		snprintf(s->side[i].name, sizeof(s->side[i].name), "%s",
 			 argv[i]);
 	}

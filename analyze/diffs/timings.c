@@ -517,27 +517,6 @@ static void timings_measure_row(struct timings *t, size_t i, uint32_t row,
 	free_all(p->item, p->length, p->least, p->most, p->own, p->all);
 }
 
-/* Adds a row for a share, if that is tested. */
-static void timings_add_share_row(struct timings *t, size_t share)
-{
-	struct timings_share *c = &t->share[share];
-	struct timings_row r = t->row[c->row];
-
-	const uint64_t *all = t->share[c->all].n;
-
-	c->own = c->row;
-	if (c->all == share || t->parts[r.group].whole ||
-	    c->n[0] + c->n[1] < TIMINGS_FEW ||
-	    ((double)c->n[0] > TIMINGS_ALL * (double)all[0] &&
-	     (double)c->n[1] > TIMINGS_ALL * (double)all[1]))
-		return;
-	c->own = (uint32_t)t->n;
-	r.share = true;
-	r.mostly = c->name;
-	r.longest[0] = r.longest[1] = 0;
-	*mem_add(t->row, t->n, t->cap) = r;
-}
-
 /* Stores how much a share has in each run; row: how much all of it has. A CPU
  * that is slower in one run, next to others, is slower for all functions: so
  * the numbers are those which the share would have if the rest had the same in
@@ -796,8 +775,23 @@ void timings_judge(struct timings *t)
 	for (size_t i = 0; i < t->n; i++)
 		on[t->row[i].key[0]] |= (uint8_t)((t->row[i].n[0] > 0) +
 						  2 * (t->row[i].n[1] > 0));
-	for (size_t i = 0; t->parts && i < t->n_share; i++)
-		timings_add_share_row(t, i);
+	for (size_t i = 0; t->parts && i < t->n_share; i++) {
+		struct timings_share *c = &t->share[i];
+		struct timings_row r = t->row[c->row];
+		const uint64_t *whole = t->share[c->all].n;
+
+		c->own = c->row;
+		if (c->all == i || t->parts[r.group].whole ||
+		    c->n[0] + c->n[1] < TIMINGS_FEW ||
+		    ((double)c->n[0] > TIMINGS_ALL * (double)whole[0] &&
+		     (double)c->n[1] > TIMINGS_ALL * (double)whole[1]))
+			continue;
+		c->own = (uint32_t)t->n;
+		r.share = true;
+		r.mostly = c->name;
+		r.longest[0] = r.longest[1] = 0;
+		*mem_add(t->row, t->n, t->cap) = r;
+	}
 	struct diff_ranked *rank =
 		mem_new(t->n * TIMINGS_MEASURES + 1, sizeof(*rank));
 	struct timings_value *v =

@@ -371,53 +371,6 @@ static void files_point(struct files *f, const struct files_open *o,
 		(struct files_point){ o->tid, o->pid, time, fd, nth, call };
 }
 
-/* Notes that a thread enters a call, and what the call does to descriptors. */
-static void files_take_enter(struct files *f, struct files_open *o,
-			     int64_t time, const struct field_def *def,
-			     size_t n, const struct field *value, bool big,
-			     const char *call)
-{
-	static const char *const first[] = { "fd",   "fildes", "oldfd",
-					     "epfd", "out_fd", "fd_in",
-					     "fdin" };
-	struct files_change c = { .pid = o->pid, .fd = ALL, .time = time };
-	bool on = calls_descriptor(call);
-	int64_t fd = -1;
-
-	for (size_t i = 0; i < ARRAY_SIZE(first) && fd < 0; i++)
-		fd = (int32_t)files_number(def, n, value, first[i], 0, big);
-	files_point(f, o, time, fd,
-		    on && fd >= 0 ? intern_add(&f->text, call) : 0);
-	o->does = FILES_NOTHING;
-	for (size_t i = 0; i < ARRAY_SIZE(files_calls); i++)
-		if (!strcmp(files_calls[i].call, call)) {
-			o->does = files_calls[i].does;
-			o->name = files_calls[i].name
-					  ? intern_add(&f->text,
-						       files_calls[i].name)
-					  : 0;
-		}
-	if (o->does == FILES_NOTHING)
-		return;
-	o->arg[0] = fd;
-	o->arg[1] =
-		files_number(def, n, value,
-			     o->does == FILES_FCNTL ? "cmd" : "newfd", 1, big);
-	o->arg[2] =
-		files_number(def, n, value,
-			     o->does == FILES_FCNTL ? "arg" : "flags", 2, big);
-	if (o->does == FILES_OPEN)
-		o->name = files_path(f, def, n, value);
-	/* the descriptor may be closed from here on */
-	if (o->does == FILES_CLOSE)
-		c.fd = fd;
-	else if (o->does == FILES_DUP_TO)
-		c.fd = (int32_t)o->arg[1];
-	else if (o->does != FILES_RANGE)
-		return;
-	files_change(f, &c);
-}
-
 /* Notes that a thread leaves a call, and which descriptor the call made. */
 static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 			    int64_t ret)
@@ -578,7 +531,50 @@ static int files_read_events(struct files *f, struct store *db, struct err *err)
 								   : "",
 				   files_number(def, n, value, "id", 0, big),
 				   name);
-		files_take_enter(f, o, e.time, def, n, value, big, name);
+		/* what the call does to descriptors */
+		static const char *const first[] = { "fd",   "fildes", "oldfd",
+						     "epfd", "out_fd", "fd_in",
+						     "fdin" };
+		struct files_change c = { .pid = o->pid,
+					  .fd = ALL,
+					  .time = e.time };
+		bool on = calls_descriptor(name);
+		int64_t fd = -1;
+
+		for (size_t i = 0; i < ARRAY_SIZE(first) && fd < 0; i++)
+			fd = (int32_t)files_number(def, n, value, first[i], 0,
+						   big);
+		files_point(f, o, e.time, fd,
+			    on && fd >= 0 ? intern_add(&f->text, name) : 0);
+		o->does = FILES_NOTHING;
+		for (size_t i = 0; i < ARRAY_SIZE(files_calls); i++)
+			if (!strcmp(files_calls[i].call, name)) {
+				o->does = files_calls[i].does;
+				o->name = files_calls[i].name
+						  ? intern_add(
+							    &f->text,
+							    files_calls[i].name)
+						  : 0;
+			}
+		if (o->does == FILES_NOTHING)
+			continue;
+		o->arg[0] = fd;
+		o->arg[1] = files_number(
+			def, n, value, o->does == FILES_FCNTL ? "cmd" : "newfd",
+			1, big);
+		o->arg[2] = files_number(
+			def, n, value, o->does == FILES_FCNTL ? "arg" : "flags",
+			2, big);
+		if (o->does == FILES_OPEN)
+			o->name = files_path(f, def, n, value);
+		/* the descriptor may be closed from here on */
+		if (o->does == FILES_CLOSE)
+			c.fd = fd;
+		else if (o->does == FILES_DUP_TO)
+			c.fd = (int32_t)o->arg[1];
+		else if (o->does != FILES_RANGE)
+			continue;
+		files_change(f, &c);
 	}
 	rows_close(events.rows);
 	payloads_close(ps);

@@ -36,16 +36,12 @@ void lost_times_release(struct lost_times *l)
 /* In place of the CPU of losses whose CPU is not known. */
 #define LOST_SOMEWHERE -2
 
-static uint64_t lost_list_hash(uint32_t world, int32_t cpu, bool of_tasks)
-{
-	return hash_u32s(world, (uint32_t)cpu * 2 + of_tasks);
-}
-
 static void lost_list_put(struct lost_times *l, uint32_t world, int32_t cpu,
 			  const struct lost_time *t)
 {
 	uint32_t id = table_find_or_add(
-		&l->index, lost_list_hash(world, cpu, t->of_tasks), l->n);
+		&l->index, hash_u32s(world, (uint32_t)cpu * 2 + t->of_tasks),
+		l->n);
 	struct lost_list *list;
 
 	if (id == l->n)
@@ -124,7 +120,7 @@ static void lost_sum_list(const struct lost_times *l, int32_t cpu,
 			  struct lost_sum *sum)
 {
 	uint32_t id = table_find_hash(
-		&l->index, lost_list_hash(ask->world, cpu, of_tasks));
+		&l->index, hash_u32s(ask->world, (uint32_t)cpu * 2 + of_tasks));
 	const struct lost_count *from, *to;
 	const struct lost_list *list;
 	size_t first;

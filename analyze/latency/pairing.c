@@ -333,12 +333,6 @@ static void pairing_late_tell(struct pairing *p, uint64_t to)
 	}
 }
 
-static void pairing_add_several(struct pairing *p, uint64_t hash)
-{
-	if (table_find_hash(&p->several, hash) == TABLE_NONE)
-		table_add(&p->several, hash, 0);
-}
-
 /* Several of a key were open at once, which may have been so before: the
  * intervals of that key that are held back are then not proved. */
 static void pairing_late_doubt(struct pairing *p,
@@ -348,7 +342,7 @@ static void pairing_late_doubt(struct pairing *p,
 	uint32_t at = table_find_hash(&p->by_late, hash);
 	uint64_t next = 0;
 
-	pairing_add_several(p, hash);
+	table_find_or_add(&p->several, hash, 0);
 	for (; at != TABLE_NONE; at = (uint32_t)((next - 1) % PAIRING_LATE)) {
 		struct interval *i = &p->late[at].i;
 
@@ -719,7 +713,7 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		/* the rest of one of them will end with that key */
 		if (r->length < s->begin[0].length &&
 		    !__builtin_add_overflow(r->key[1], r->length, &rest.key[1]))
-			pairing_add_several(p, pairing_hash(&rest));
+			table_find_or_add(&p->several, pairing_hash(&rest), 0);
 		if (s->n_end < s->n_begin)
 			return;
 		pairing_set_tell(p, &p->open[at]);

@@ -23,7 +23,7 @@ static const struct {
 	{ "::$_", NULL, OF_BUILD },
 	{ "'lambda", "'", OF_BUILD },
 	{ "__anon_", NULL, OF_BUILD },
-	/* Go: suffix_is_go() */
+	/* Go */
 	{ ".func", NULL, OF_BUILD },
 	{ ".func.", NULL, OF_BUILD },
 	{ ".func..", NULL, OF_BUILD },
@@ -43,14 +43,6 @@ static const struct {
 	{ "lambda_method", NULL, OF_RUN }, /* .NET */
 	{ "TRACE_", NULL, OF_RUN },	   /* LuaJIT */
 };
-
-/* Returns whether a number after this text is generated: always if the text is
- * none of Go's, else for a closure, which is in a function of a package:
- * "main.f.func1", not "main.func1". */
-static bool suffix_is_go(const char *out, size_t n, const char *text)
-{
-	return *text != '.' || (n && memchr(out, '.', n));
-}
 
 const char *suffix_tier(const char *name)
 {
@@ -81,9 +73,12 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 	for (size_t i = 0; len && i < ARRAY_SIZE(numbered); i++) {
 		size_t k = strlen(numbered[i].text);
 
+		/* Go numbers closures, which are in a function of a package:
+		 * "main.f.func1", not "main.func1" */
 		if (n >= k && !memcmp(out + n - k, numbered[i].text, k) &&
 		    (!numbered[i].end || s[len] == *numbered[i].end) &&
-		    suffix_is_go(out, n - k, numbered[i].text) &&
+		    (*numbered[i].text != '.' ||
+		     (n - k && memchr(out, '.', n - k))) &&
 		    numbered[i].of <= of)
 			return len;
 	}

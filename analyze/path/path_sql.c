@@ -194,13 +194,6 @@ static const struct blamed *blame_of(struct path_sql *s, uint32_t thread)
 typedef size_t sql_seek_fn(struct path_sql *s, const struct virtual_ask *ask,
 			   uint32_t thread, size_t at);
 
-/* Returns the requested thread; TIMELINE_NONE: no such thread. */
-static uint32_t sql_wanted(const struct path_sql *s,
-			   const struct virtual_ask *ask)
-{
-	return timeline_thread(s->r.t, causes_id(ask->tid));
-}
-
 /* Returns the first requested row at or after `row`; VIRTUAL_END: none. */
 static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 		       size_t row, sql_seek_fn *seek)
@@ -210,7 +203,7 @@ static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 	size_t at = SQL_ITEM(row);
 
 	if (ask->by_tid) {
-		uint32_t only = sql_wanted(s, ask);
+		uint32_t only = timeline_thread(s->r.t, causes_id(ask->tid));
 
 		if (only == TIMELINE_NONE || thread > only)
 			return VIRTUAL_END;
@@ -233,7 +226,8 @@ static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 static bool sql_thread_row(const struct path_sql *s,
 			   const struct virtual_ask *ask, size_t *row)
 {
-	uint32_t thread = ask->by_tid ? sql_wanted(s, ask) : 0;
+	uint32_t thread =
+		ask->by_tid ? timeline_thread(s->r.t, causes_id(ask->tid)) : 0;
 
 	if (thread == TIMELINE_NONE)
 		return false;
@@ -290,13 +284,6 @@ static void sql_int_if(struct value *v, const struct sql_known *number)
 {
 	if (number->known)
 		virtual_int(v, number->n);
-}
-
-/* Stores a number; 0 becomes NULL. */
-static void sql_int_or(struct value *v, int64_t n)
-{
-	if (n)
-		virtual_int(v, n);
 }
 
 static void sql_text(struct value *v, const char *text)
@@ -370,9 +357,10 @@ static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 		sql_text(v, path_comm(&s->r, st.thread));
 	else if (column == COMPUTED_STAY_STATE)
 		virtual_text(v, st.exact_to ? offcpu_state(st.state) : NULL);
-	else if (column == COMPUTED_STAY_EVENT)
-		sql_int_or(v, timeline_stay_out(&st));
-	else
+	else if (column == COMPUTED_STAY_EVENT) {
+		if (timeline_stay_out(&st))
+			virtual_int(v, timeline_stay_out(&st));
+	} else
 		virtual_int(v, number[column]);
 }
 
@@ -455,8 +443,10 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 		const struct timeline_loss *l = NULL;
 
 		while (pc.open && v->kind == VALUE_NULL &&
-		       (l = timeline_next_loss_in(s->r.t, pc.from, pc.to, l)))
-			sql_int_or(v, l->id);
+		       (l = timeline_next_loss_in(s->r.t, pc.from, pc.to, l))) {
+			if (l->id)
+				virtual_int(v, l->id);
+		}
 	} else {
 		sql_int_if(v, &number[column]);
 	}

@@ -349,43 +349,6 @@ void payloads_close(struct payloads *ps)
 	free(ps);
 }
 
-/* Formats a stack like the kernel, but in one line: " => f+0x1 => g+0x2".
- * Returns 0, or -1 and *err. */
-static int payloads_stack_text(struct payloads *ps, int64_t chain,
-			       struct field *f, struct err *err)
-{
-	const struct chain_style style = { .sym = true,
-					   .symoff = true,
-					   .tab = true };
-	size_t n;
-
-	if (!ps->chains)
-		ps->chains = chains_load(ps->db, &style, err);
-	if (!ps->chains)
-		return -1;
-	const char *lines = chains_text(ps->chains, chain, &n, err);
-
-	if (!lines)
-		return -1;
-	/* a tab becomes four bytes, and its line has another one at its end */
-	char *text = arena_take(&ps->stacks, n * 4 + 1);
-	char *to = text;
-
-	for (size_t i = 0; i < n; i++) {
-		if (lines[i] == '\t') {
-			memcpy(to, " => ", 4);
-			to += 4;
-		} else if (lines[i] != '\n') {
-			*to++ = lines[i];
-		}
-	}
-	*to = '\0';
-	*f = (struct field){ .present = true,
-			     .text = text,
-			     .len = (uint32_t)(to - text) };
-	return 0;
-}
-
 /* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
  * it is raw, 0 if it has none, or -1 and *err. */
 static int payloads_find_event(struct payloads *ps, const struct event_row *e,
@@ -414,8 +377,38 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 		*f = (struct field){ .text = fmt->field[i].of_probe ? TP_FAULT
 								    : NULL };
 		if (v.kind == VALUE_INT && def->is_stack) {
-			if (payloads_stack_text(ps, v.num, f, err))
+			/* like the kernel, but in one line */
+			const struct chain_style style = { .sym = true,
+							   .symoff = true,
+							   .tab = true };
+			size_t len;
+
+			if (!ps->chains)
+				ps->chains = chains_load(ps->db, &style, err);
+			if (!ps->chains)
 				return -1;
+			const char *lines =
+				chains_text(ps->chains, v.num, &len, err);
+
+			if (!lines)
+				return -1;
+			/* a tab becomes four bytes, and its line has another
+			 * one at its end */
+			char *text = arena_take(&ps->stacks, len * 4 + 1);
+			char *to = text;
+
+			for (size_t k = 0; k < len; k++) {
+				if (lines[k] == '\t') {
+					memcpy(to, " => ", 4);
+					to += 4;
+				} else if (lines[k] != '\n') {
+					*to++ = lines[k];
+				}
+			}
+			*to = '\0';
+			*f = (struct field){ .present = true,
+					     .text = text,
+					     .len = (uint32_t)(to - text) };
 		} else if (v.kind == VALUE_INT && !def->is_text &&
 			   !def->is_blob) {
 			*f = (struct field){ .present = true, .num = v.num };

@@ -19,38 +19,6 @@ struct label_facts {
 	const char *last; /* file of the last row: most rows repeat it */
 };
 
-/* Counts a place of a label once. Frames of one place may differ in a flag, or
- * be in files that differ only in the process that mapped them. */
-static void label_facts_add_place(struct label_facts *f, uint32_t label,
-				  const struct rows *r)
-{
-	struct label_fact *fact = &f->fact[label];
-	struct value build = rows_value(r, LABEL_FACTS_BUILD_ID);
-	const char *path = rows_text(r, LABEL_FACTS_PATH);
-	bool bogus = rows_int(r, LABEL_FACTS_BOGUS) != 0;
-	int64_t off = rows_int(r, LABEL_FACTS_OFF);
-	bool by_id = build.kind == VALUE_BLOB && build.len;
-	const char *name = by_id ? build.text : path;
-	size_t len = by_id ? build.len : strlen(path);
-	char *key = mem_new(sizeof(label) + sizeof(off) + len + 1, 1);
-	uint32_t id;
-
-	memcpy(key, &label, sizeof(label));
-	memcpy(key + sizeof(label), &off, sizeof(off));
-	memcpy(key + sizeof(label) + sizeof(off), name, len);
-	id = intern_add_bytes(&f->places, key,
-			      sizeof(label) + sizeof(off) + len);
-	free(key);
-	if (id == f->n_bogus) {
-		*mem_add(f->bogus, f->n_bogus, f->cap_bogus) = false;
-		fact->places++;
-	}
-	if (bogus && !f->bogus[id]) {
-		f->bogus[id] = true;
-		fact->bogus++;
-	}
-}
-
 struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 				     struct err *err)
 {
@@ -95,7 +63,32 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 				hex[0] = 0;
 			memcpy(fact->build, hex, sizeof(hex));
 		}
-		label_facts_add_place(f, label, r);
+		/* Counts a place of a label once. Frames of one place may
+		 * differ in a flag, or be in files that differ only in the
+		 * process that mapped them. */
+		const char *path = rows_text(r, LABEL_FACTS_PATH);
+		bool bogus = rows_int(r, LABEL_FACTS_BOGUS) != 0;
+		int64_t off = rows_int(r, LABEL_FACTS_OFF);
+		bool by_id = id.kind == VALUE_BLOB && id.len;
+		const char *name = by_id ? id.text : path;
+		size_t len = by_id ? id.len : strlen(path);
+		char *key = mem_new(sizeof(label) + sizeof(off) + len + 1, 1);
+		uint32_t place;
+
+		memcpy(key, &label, sizeof(label));
+		memcpy(key + sizeof(label), &off, sizeof(off));
+		memcpy(key + sizeof(label) + sizeof(off), name, len);
+		place = intern_add_bytes(&f->places, key,
+					 sizeof(label) + sizeof(off) + len);
+		free(key);
+		if (place == f->n_bogus) {
+			*mem_add(f->bogus, f->n_bogus, f->cap_bogus) = false;
+			fact->places++;
+		}
+		if (bogus && !f->bogus[place]) {
+			f->bogus[place] = true;
+			fact->bogus++;
+		}
 	}
 	if (rows_end(r, err)) {
 		label_facts_free(f);

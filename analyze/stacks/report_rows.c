@@ -178,13 +178,6 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	return key;
 }
 
-/* Returns whether a frame has a row. Inlined code counts for the function that
- * it is in, which may so become the innermost one. */
-static bool has_row(const struct report_rows *r, const struct label *l)
-{
-	return !l->inlined || r->keys & KEY_INLINED;
-}
-
 /* Returns whether a frame stands for a missing caller: it has a row in a table
  * of callers, but it is no function that was sampled. */
 static bool report_rows_is_gap(const struct label *l)
@@ -203,7 +196,8 @@ static void report_rows_frames(const struct report_rows *r,
 	l->n = 0;
 	stacks_get(r->stacks, g, l);
 	for (size_t i = 0; i < l->n; i++)
-		if (has_row(r, labels_get(labels, l->label[i])))
+		if (!labels_get(labels, l->label[i])->inlined ||
+		    r->keys & KEY_INLINED)
 			label_list_move(l, n++, i);
 	l->n = n;
 }
@@ -277,7 +271,8 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 		const struct label *own = labels_get(r->names, l->label[i]);
 
 		st.lacks |= own->kind == LABEL_BOGUS || report_rows_is_gap(own);
-		if (own->kind == LABEL_GROUP || !has_row(r, own) ||
+		if (own->kind == LABEL_GROUP ||
+		    (own->inlined && !(r->keys & KEY_INLINED)) ||
 		    (report_rows_is_gap(own) && !(r->keys & KEY_GAPS)))
 			continue;
 		report_rows_key_code(r, l, i, &key);

@@ -200,11 +200,6 @@ size_t sums_other_events(const struct sums *s)
 
 /* ---- trees */
 
-static struct calls *sums_calls(const struct sums *s, int step)
-{
-	return calls_new(s->all, labels_count(s->labels), step);
-}
-
 /* Adds a stack: n of its labels, from label[at] on. */
 static void sums_add(struct calls *c, const struct sums *s,
 		     const struct sums_stack *st, size_t at, size_t n)
@@ -217,28 +212,16 @@ static void sums_add(struct calls *c, const struct sums *s,
 
 struct calls *sums_tree(const struct sums *s)
 {
-	struct calls *c = sums_calls(s, 1);
+	struct calls *c = calls_new(s->all, labels_count(s->labels), 1);
 
 	for (size_t i = 0; i < s->n; i++)
 		sums_add(c, s, &s->stack[i], 0, s->stack[i].n);
 	return c;
 }
 
-/* Returns how many of the labels before label[at] are its callers. */
-static size_t sums_above(const struct sums *s, const uint32_t *label, size_t at)
-{
-	size_t n = at;
-
-	/* the program after an exec did not call the code before it */
-	while (n > 0 && labels_get(s->labels, label[at])->kind != LABEL_EXEC &&
-	       labels_get(s->labels, label[n - 1])->kind == LABEL_EXEC)
-		n--;
-	return n;
-}
-
 struct calls *sums_callers(const struct sums *s, size_t row)
 {
-	struct calls *c = sums_calls(s, -1);
+	struct calls *c = calls_new(s->all, labels_count(s->labels), -1);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sums_stack *st = &s->stack[i];
@@ -249,7 +232,12 @@ struct calls *sums_callers(const struct sums *s, size_t row)
 			at++;
 		if (at == st->n)
 			continue;
-		n = sums_above(s, label, at);
+		/* the program after an exec did not call the code before it */
+		n = at;
+		while (n > 0 &&
+		       labels_get(s->labels, label[at])->kind != LABEL_EXEC &&
+		       labels_get(s->labels, label[n - 1])->kind == LABEL_EXEC)
+			n--;
 		sums_add(c, s, st, n ? n - 1 : 0, n);
 	}
 	return c;
@@ -257,7 +245,7 @@ struct calls *sums_callers(const struct sums *s, size_t row)
 
 struct calls *sums_callees(const struct sums *s, size_t row)
 {
-	struct calls *c = sums_calls(s, 1);
+	struct calls *c = calls_new(s->all, labels_count(s->labels), 1);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sums_stack *st = &s->stack[i];

@@ -85,11 +85,6 @@ struct trust_advice {
 	bool unchecked; /* all of these are only unchecked */
 };
 
-static bool trust_is_dump(enum trust_remedy fix)
-{
-	return fix == REMEDY_DUMP || fix == REMEDY_LARGEST_DUMP;
-}
-
 /* Returns how many whole stacks are deeper than the dump of a remedy. */
 static int64_t trust_loses(const struct trust *t, enum trust_remedy fix)
 {
@@ -109,7 +104,8 @@ static int64_t trust_loses(const struct trust *t, enum trust_remedy fix)
 void trust_of_waits(struct trust *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (trust_is_dump(t->rule[i].fix))
+		if (t->rule[i].fix == REMEDY_DUMP ||
+		    t->rule[i].fix == REMEDY_LARGEST_DUMP)
 			t->rule[i].fix = REMEDY_FRAMED;
 }
 
@@ -124,7 +120,7 @@ static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 
 	if (fix == REMEDY_BUFFERS_PERF && !loss_larger_megabytes(t->buffers))
 		return 0;
-	if (!trust_is_dump(fix))
+	if (fix != REMEDY_DUMP && fix != REMEDY_LARGEST_DUMP)
 		return n;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct trust_rule *r = &t->rule[i];
