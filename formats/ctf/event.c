@@ -358,25 +358,6 @@ static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
 	tr->on_cpu[cpu] = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
 }
 
-static void ctf_event_sched(const struct ctf_event *ev, const struct bytes *raw,
-			    struct sched *out)
-{
-	const enum sched_kind kind =
-		event_role_sched((enum event_role)ev->role);
-
-	if (kind == SCHED_NONE)
-		return;
-	int64_t tid = ctf_number(ev, CTF_TID, raw, -1);
-
-	if (tid < 0)
-		return;
-	out->kind = kind;
-	out->tid = ctf_event_to_s32(tid);
-	out->next_tid = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
-	/* kernels agree only on the low byte, in which 0 is runnable */
-	out->sleeps = (ctf_number(ev, CTF_STATE_OF, raw, 0) & 0xff) != 0;
-}
-
 /* The item of an event while it is made. The payload is decoded in place in the
  * pool; without a kept payload, in ctf->spare. */
 struct event_item {
@@ -386,32 +367,6 @@ struct event_item {
 	size_t extra;
 	bool bare;
 };
-
-/* Makes the item of a chain: the addresses or names of a late stack, by their
- * cookie. */
-static void ctf_event_make_chain(struct ctf_stream *s,
-				 const struct event_facts *f)
-{
-	const struct ctf_state *st = &s->st;
-	size_t n = st->user.n;
-	size_t names = (st->names_len + 7) & ~(size_t)7;
-	struct ctf_item *it = ctf_item_new(s->trace, CLASS_CHAIN, s->trace->at,
-					   n * 8 + names);
-
-	it->raw_len = (uint32_t)st->names_len;
-	it->n_user = (uint32_t)n;
-	if (st->names_len) {
-		memcpy(ctf_item_raw(it), st->names, st->names_len);
-		memset(ctf_item_ips(it), 0, n * 8);
-	} else if (n) {
-		memcpy(ctf_item_ips(it), st->user.ip, n * 8);
-	}
-	it->kind = REC_CHAIN;
-	it->pid = f->pid;
-	it->tid = f->tid;
-	it->cpu = f->cpu;
-	it->sample.cookie = f->cookie;
-}
 
 /* Reads the fields of an event, and its payload into the place of the item.
  * Returns -1 with st->why if the packet is damaged. */
@@ -550,7 +505,24 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			.cpu = f.cpu,
 		};
 
-		ctf_event_sched(ev, &raw, &item->it->sample.sched);
+		struct sched *out = &item->it->sample.sched;
+		const enum sched_kind kind =
+			event_role_sched((enum event_role)ev->role);
+
+		const int64_t woken =
+			kind == SCHED_NONE ? -1
+					   : ctf_number(ev, CTF_TID, &raw, -1);
+
+		if (woken >= 0) {
+			out->kind = kind;
+			out->tid = ctf_event_to_s32(woken);
+			out->next_tid = ctf_event_to_s32(
+				ctf_number(ev, CTF_TID2, &raw, -1));
+			/* kernels agree only on the low byte, in which 0 is
+			 * runnable */
+			out->sleeps = (ctf_number(ev, CTF_STATE_OF, &raw, 0) &
+				       0xff) != 0;
+		}
 		/* Make the items that the event's role requires, before its
 		 * own. */
 		if (tr->n_pending && ev->role != CTF_BUILD_ID) {
@@ -569,8 +541,27 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			ctf_task_event(tr, ev, &head, &raw);
 	}
 	ctf_item_add(tr, CLASS_SAMPLE, tr->at, item->extra, item->handle);
-	if (cl->chain && f.has_cookie)
-		ctf_event_make_chain(s, &f);
+	if (cl->chain && f.has_cookie) {
+		/* a late stack: its addresses or names, by their cookie */
+		size_t n = st->user.n;
+		size_t names = (st->names_len + 7) & ~(size_t)7;
+		struct ctf_item *late = ctf_item_new(
+			s->trace, CLASS_CHAIN, s->trace->at, n * 8 + names);
+
+		late->raw_len = (uint32_t)st->names_len;
+		late->n_user = (uint32_t)n;
+		if (st->names_len) {
+			memcpy(ctf_item_raw(late), st->names, st->names_len);
+			memset(ctf_item_ips(late), 0, n * 8);
+		} else if (n) {
+			memcpy(ctf_item_ips(late), st->user.ip, n * 8);
+		}
+		late->kind = REC_CHAIN;
+		late->pid = f.pid;
+		late->tid = f.tid;
+		late->cpu = f.cpu;
+		late->sample.cookie = f.cookie;
+	}
 }
 
 /* Makes items of the event whose header was read. */

@@ -87,25 +87,16 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	return 0;
 }
 
-/* Returns the bytes of the magic number that packets begin with, or NULL if
- * they have none. */
-static const unsigned char *ctf_packet_mark(const struct ctf_schema *sm)
-{
-	static const unsigned char mark[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 },
-						  { 0xc1, 0xfc, 0x1f, 0xc1 } };
-	const struct ctf_node *h = sm->tree.header;
-
-	if (!h || !h->n_child || h->child[0].role != CTF_MAGIC ||
-	    h->child[0].bits != 32)
-		return NULL;
-	return mark[h->child[0].big];
-}
-
 uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 			 const struct bytes *b, uint64_t from,
 			 const uint8_t *uuid, struct ctf_packet *out)
 {
-	const unsigned char *mark = ctf_packet_mark(sm);
+	static const unsigned char marks[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 },
+						   { 0xc1, 0xfc, 0x1f, 0xc1 } };
+	const struct ctf_node *h = sm->tree.header;
+	const bool has = h && h->n_child && h->child[0].role == CTF_MAGIC &&
+			 h->child[0].bits == 32;
+	const unsigned char *mark = has ? marks[h->child[0].big] : NULL;
 	const uint64_t left = bytes_left(b);
 	struct bytes at = *b;
 	uint64_t work = 0;

@@ -471,34 +471,6 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		}
 }
 
-static bool ft_dir_probe(const char *path)
-{
-	char sub[PATH_SIZE];
-	struct dirent *ent;
-	struct stat st;
-	bool found = false;
-	DIR *d;
-
-	snprintf(sub, sizeof(sub), "%s/per_cpu", path);
-	if (!stat(sub, &st) && S_ISDIR(st.st_mode))
-		return true;
-	d = opendir(path);
-	while (d && !found && (ent = readdir(d))) {
-		const char *name = ent->d_name;
-
-		if (ft_dir_page_cpu(name) < 0)
-			continue;
-		/* a file, or a folder cpuN with trace_pipe_raw in it */
-		snprintf(sub, sizeof(sub), "%s/%s", path, name);
-		found = !stat(sub, &st) && S_ISREG(st.st_mode);
-		snprintf(sub, sizeof(sub), "%s/%s/trace_pipe_raw", path, name);
-		found |= !stat(sub, &st) && S_ISREG(st.st_mode);
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
 static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 {
 	struct ft_dir_state w = { .ft = ft, .err = err };
@@ -556,10 +528,35 @@ static int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 
 static int ft_probe(const char *path, const void *head, size_t n)
 {
-	if (!n && strcmp(path, "-"))
-		return ft_dir_probe(path) ? 40 : 0;
-	return n >= FT_MAGIC_LEN && !memcmp(head, FT_MAGIC, FT_MAGIC_LEN) ? 100
-									  : 0;
+	if (n || !strcmp(path, "-"))
+		return n >= FT_MAGIC_LEN &&
+				       !memcmp(head, FT_MAGIC, FT_MAGIC_LEN)
+			       ? 100
+			       : 0;
+	char sub[PATH_SIZE];
+	struct dirent *ent;
+	struct stat st;
+	bool found = false;
+	DIR *d;
+
+	snprintf(sub, sizeof(sub), "%s/per_cpu", path);
+	if (!stat(sub, &st) && S_ISDIR(st.st_mode))
+		return 40;
+	d = opendir(path);
+	while (d && !found && (ent = readdir(d))) {
+		const char *name = ent->d_name;
+
+		if (ft_dir_page_cpu(name) < 0)
+			continue;
+		/* a file, or a folder cpuN with trace_pipe_raw in it */
+		snprintf(sub, sizeof(sub), "%s/%s", path, name);
+		found = !stat(sub, &st) && S_ISREG(st.st_mode);
+		snprintf(sub, sizeof(sub), "%s/%s/trace_pipe_raw", path, name);
+		found |= !stat(sub, &st) && S_ISREG(st.st_mode);
+	}
+	if (d)
+		closedir(d);
+	return found ? 40 : 0;
 }
 
 static void ft_close(struct source *src)

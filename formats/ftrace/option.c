@@ -92,29 +92,6 @@ static void ft_option_add_shift(struct ft *ft, const char *s, int64_t unit)
 	ft->shift = (int64_t)((uint64_t)ft->shift + ns);
 }
 
-static void ft_option_stat(struct ft *ft, const char *s)
-{
-	/* trace-cmd writes a heading, then one option for each CPU of the
-	 * buffer in the heading. */
-	if (!strncmp(s, "\nBuffer: ", 9))
-		ft->stat_buffer =
-			arena_strndup(&ft->arena, s + 9, strcspn(s + 9, "\n"));
-	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
-		return;
-	const struct scan all = scan_of(s, strlen(s));
-	const uint64_t read = trace_stats_number(all, "read events:");
-
-	*mem_add(ft->stat, ft->n_stat, ft->cap_stat) = (struct ft_stat){
-		.buffer = ft->stat_buffer,
-		.cpu = (int32_t)ft_option_int(s + 4),
-		.lost = { [LOST_BEFORE] = trace_stats_number(all, "overrun:"),
-			  [LOST_WITHIN] = saturating_add(
-				  trace_stats_number(all, "dropped events:"),
-				  trace_stats_number(all, "commit overrun:")) },
-		.had = read ? read : trace_stats_number(all, "entries:"),
-	};
-}
-
 uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 			 uint64_t section, uint32_t subbuf)
 {
@@ -201,9 +178,32 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		ft->moved = true;
 		ft_option_add_shift(ft, text, 1);
 		return 0;
-	case FT_CPUSTAT:
-		ft_option_stat(ft, text);
+	case FT_CPUSTAT: {
+		/* trace-cmd writes a heading, then one option for each CPU of
+		 * the buffer in the heading. */
+		if (!strncmp(text, "\nBuffer: ", 9))
+			ft->stat_buffer = arena_strndup(
+				&ft->arena, text + 9, strcspn(text + 9, "\n"));
+		if (strncmp(text, "CPU:", 4) || ft->n_stat >= STATS_MAX)
+			return 0;
+		const struct scan all = scan_of(text, strlen(text));
+		const uint64_t read = trace_stats_number(all, "read events:");
+
+		*mem_add(ft->stat, ft->n_stat, ft->cap_stat) = (struct ft_stat){
+			.buffer = ft->stat_buffer,
+			.cpu = (int32_t)ft_option_int(text + 4),
+			.lost = { [LOST_BEFORE] =
+					  trace_stats_number(all, "overrun:"),
+				  [LOST_WITHIN] = saturating_add(
+					  trace_stats_number(all,
+							     "dropped events:"),
+					  trace_stats_number(
+						  all, "commit overrun:")) },
+			.had = read ? read
+				    : trace_stats_number(all, "entries:"),
+		};
 		return 0;
+	}
 	case FT_BUFFER: {
 		uint64_t off;
 

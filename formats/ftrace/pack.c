@@ -20,31 +20,28 @@
 #define WIN_MAX ((uint64_t)128 << 20)
 #define STREAMS_MAX 65000u
 
-static int ft_unpack_zstd(const struct bytes *b, void *out, size_t len,
-			  struct err *err)
-{
-	/* without memory the program ends: that is not damage of the capture */
-	ZSTD_DCtx *d = mem_must(ZSTD_createDCtx());
-	size_t got = ZSTD_decompressDCtx(d, out, len, b->pos, bytes_left(b));
-
-	ZSTD_freeDCtx(d);
-	if (ZSTD_isError(got))
-		return err_at(err, b->path, bytes_off(b),
-			      "packed data is damaged (%s)",
-			      ZSTD_getErrorName(got));
-	if (got != len)
-		return err_at(err, b->path, bytes_off(b),
-			      "packed data holds %zu bytes, needs %zu", got,
-			      len);
-	return 0;
-}
-
 int ft_unpack(struct ft *ft, const struct bytes *b, void *out, size_t len,
 	      struct err *err)
 {
 	switch (ft->pack) {
-	case FT_PACK_ZSTD:
-		return ft_unpack_zstd(b, out, len, err);
+	case FT_PACK_ZSTD: {
+		/* without memory the program ends: that is not damage of the
+		 * capture */
+		ZSTD_DCtx *d = mem_must(ZSTD_createDCtx());
+		size_t got =
+			ZSTD_decompressDCtx(d, out, len, b->pos, bytes_left(b));
+
+		ZSTD_freeDCtx(d);
+		if (ZSTD_isError(got))
+			return err_at(err, b->path, bytes_off(b),
+				      "packed data is damaged (%s)",
+				      ZSTD_getErrorName(got));
+		if (got != len)
+			return err_at(err, b->path, bytes_off(b),
+				      "packed data holds %zu bytes, needs %zu",
+				      got, len);
+		return 0;
+	}
 	case FT_PACK_ZLIB: {
 		uLongf got = len;
 		int rc = uncompress(out, &got, b->pos, bytes_left(b));

@@ -431,30 +431,24 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
 }
 
-/* Reads the id in a record, which must have the same offset for all events.
- * Returns false if the record has none. */
-static bool perf_attr_read_id(const struct perf *p, const struct perf_rec *r,
-			      uint64_t *id)
-{
-	const struct perf_attr *a = &p->attr[0];
-	uint64_t at = r->type == PR_SAMPLE ? a->s_id : r->size - a->t_id;
-
-	if (r->type == PR_SAMPLE ? !a->s_id : !a->t_id || r->size < 8 + a->t_id)
-		return false;
-	return !bytes_peek_u64(&r->b, at, id);
-}
-
 const struct perf_attr *perf_attr_of_record(struct perf *p,
 					    const struct perf_rec *r)
 {
 	const struct perf_attr *first = p->attr;
-	uint64_t id;
+	uint64_t id = 0;
 
 	if (p->n_attr <= 1)
 		return p->n_attr ? first : NULL;
 	if (r->type != PR_SAMPLE && !first->id_all)
 		return first;
-	if (!perf_attr_read_id(p, r, &id) || !id)
+	/* the id has the same offset in the records of all events */
+	if (r->type == PR_SAMPLE ? first->s_id
+				 : first->t_id && r->size >= 8 + first->t_id)
+		bytes_peek_u64(&r->b,
+			       r->type == PR_SAMPLE ? first->s_id
+						    : r->size - first->t_id,
+			       &id);
+	if (!id)
 		return first;
 	size_t at = id % RECENT_IDS;
 

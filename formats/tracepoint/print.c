@@ -615,17 +615,6 @@ static void tp_print_plain(struct text_out *o, const struct field_def *def,
 		text_out_add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
-/* Returns whether a field that a reader adds is missing: then the print format
- * that was recorded is the right one. */
-static bool tp_print_recorded(const struct tp_format *fmt,
-			      const struct field *field)
-{
-	for (size_t i = fmt->n; i-- && fmt->field[i].off >= TP_ADDED_OFF;)
-		if (!field[i].present)
-			return true;
-	return false;
-}
-
 /* Returns the text of the print format; "" if there is none. */
 static const char *tp_print_text(const struct tp_format *fmt, bool recorded)
 {
@@ -701,8 +690,13 @@ size_t tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		       const struct field *field, char *buf, size_t size)
 {
 	struct text_out o = { .buf = buf, .size = size };
-	const struct tp_line *l =
-		tp_print_find(tp, fmt, tp_print_recorded(fmt, field));
+	bool recorded = false;
+
+	/* if a field that a reader adds is missing, the print format that was
+	 * recorded is the right one */
+	for (size_t i = fmt->n; i-- && fmt->field[i].off >= TP_ADDED_OFF;)
+		recorded |= !field[i].present;
+	const struct tp_line *l = tp_print_find(tp, fmt, recorded);
 
 	buf[0] = 0;
 	tp_print_begin(tp, field);

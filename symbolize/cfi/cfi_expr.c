@@ -88,37 +88,6 @@ static int cfi_expr_jump(struct cfi_expr_machine *m)
 	return 0;
 }
 
-/* Executes DW_OP_dup, over, pick, swap, rot. */
-static int cfi_expr_shuffle(struct cfi_expr_machine *m, uint8_t op)
-{
-	uint64_t *s = m->stack;
-	unsigned int n = m->n;
-	uint8_t at = op == DW_OP_over;
-
-	if (op == DW_OP_swap) {
-		if (n < 2)
-			return -1;
-		uint64_t top = s[n - 1];
-
-		s[n - 1] = s[n - 2];
-		s[n - 2] = top;
-		return 0;
-	}
-	if (op == DW_OP_rot) {
-		if (n < 3)
-			return -1;
-		uint64_t top = s[n - 1];
-
-		s[n - 1] = s[n - 2];
-		s[n - 2] = s[n - 3];
-		s[n - 3] = top;
-		return 0;
-	}
-	if (op == DW_OP_pick && bytes_u8(m->code, &at, NULL))
-		return -1;
-	return at < n ? cfi_expr_push(m, s[n - 1 - at]) : -1;
-}
-
 static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t a, b;
@@ -173,8 +142,34 @@ static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
 		return cfi_expr_push_reg(m, op - DW_OP_breg0);
 	if (op >= DW_OP_const1u && op <= DW_OP_const8s)
 		return cfi_expr_push_const(m, op);
-	if (op >= DW_OP_dup && op <= DW_OP_rot && op != DW_OP_drop)
-		return cfi_expr_shuffle(m, op);
+	if (op >= DW_OP_dup && op <= DW_OP_rot && op != DW_OP_drop) {
+		uint64_t *st = m->stack;
+		unsigned int n = m->n;
+		uint8_t at = op == DW_OP_over;
+
+		if (op == DW_OP_swap) {
+			if (n < 2)
+				return -1;
+			uint64_t top = st[n - 1];
+
+			st[n - 1] = st[n - 2];
+			st[n - 2] = top;
+			return 0;
+		}
+		if (op == DW_OP_rot) {
+			if (n < 3)
+				return -1;
+			uint64_t top = st[n - 1];
+
+			st[n - 1] = st[n - 2];
+			st[n - 2] = st[n - 3];
+			st[n - 3] = top;
+			return 0;
+		}
+		if (op == DW_OP_pick && bytes_u8(m->code, &at, NULL))
+			return -1;
+		return at < n ? cfi_expr_push(m, st[n - 1 - at]) : -1;
+	}
 	if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not) {
 		if (cfi_expr_pop(m, &v))
 			return -1;

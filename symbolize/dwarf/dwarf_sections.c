@@ -122,19 +122,16 @@ bool dwarf_sections_are_zstd(const struct elf_file *ef)
 	       ch.ch_type == PACKED_BY_ZSTD;
 }
 
-static bool dwarf_sections_by_index(unsigned int form)
-{
-	return form == DW_FORM_strx || form == DW_FORM_GNU_str_index ||
-	       (form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
-}
-
 /* An index may lead to the very end of the strings, where there is none:
  * dwarf_formstring() of libdw 0.188 returns it, dwarf_getstring() does not. */
 const char *dwarf_sections_string(Dwarf_Attribute *a)
 {
 	const char *s = dwarf_formstring(a);
 
-	if (!s || !dwarf_sections_by_index(dwarf_whatform(a)))
+	const unsigned int form = dwarf_whatform(a);
+
+	if (!s || (form != DW_FORM_strx && form != DW_FORM_GNU_str_index &&
+		   (form < DW_FORM_strx1 || form > DW_FORM_strx4)))
 		return s;
 	Dwarf *dw = dwarf_cu_getdwarf(a->cu);
 	size_t len;

@@ -441,16 +441,6 @@ static const struct elf_relocation {
 	{ EM_PPC64, 4, false, R_PPC64_ADDR32 },
 };
 
-static const struct elf_relocation *elf_relocation_of(uint16_t machine,
-						      uint64_t type)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(elf_relocations); i++)
-		if (elf_relocations[i].machine == machine &&
-		    elf_relocations[i].type == type)
-			return &elf_relocations[i];
-	return NULL;
-}
-
 bool elf_can_relocate(uint16_t machine)
 {
 	return any_where(ARRAY_SIZE(elf_relocations), i,
@@ -476,8 +466,12 @@ int64_t elf_relocate(const struct elf_file *ef, const struct elf_section *sec,
 		return -1;
 	for (int i = 0; gelf_getrela(list, i, &rela); i++) {
 		const uint64_t at = rela.r_offset, n = GELF_R_SYM(rela.r_info);
-		const struct elf_relocation *r = elf_relocation_of(
-			ef->machine, GELF_R_TYPE(rela.r_info));
+		const struct elf_relocation *r = NULL;
+
+		for (size_t k = 0; !r && k < ARRAY_SIZE(elf_relocations); k++)
+			if (elf_relocations[k].machine == ef->machine &&
+			    elf_relocations[k].type == GELF_R_TYPE(rela.r_info))
+				r = &elf_relocations[k];
 
 		if (!r || (!sec && !r->relative) || at > len ||
 		    len - at < r->size || n > INT32_MAX ||

@@ -50,17 +50,6 @@ static bool mapping_offsets_read_loads(const struct elf_file *ef,
 	return out->n > 0;
 }
 
-/* Returns the segment that contains the range, or NULL. A part of a segment may
- * have other permissions. */
-static struct elf_load *mapping_offsets_find_load(struct elf_loads *ls,
-						  uint64_t start, uint64_t end)
-{
-	for (size_t i = 0; i < ls->n; i++)
-		if (start >= ls->at[i].start && end <= ls->at[i].end)
-			return &ls->at[i];
-	return NULL;
-}
-
 static bool mapping_offsets_match(struct elf_loads *ls,
 				  struct mapping_offset *map, size_t n,
 				  bool set)
@@ -69,8 +58,13 @@ static bool mapping_offsets_match(struct elf_loads *ls,
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t start = map[i].start - base;
-		struct elf_load *l =
-			mapping_offsets_find_load(ls, start, map[i].end - base);
+		struct elf_load *l = NULL;
+
+		/* a part of a segment may have other permissions */
+		for (size_t k = 0; !l && k < ls->n; k++)
+			if (start >= ls->at[k].start &&
+			    map[i].end - base <= ls->at[k].end)
+				l = &ls->at[k];
 
 		if (!l)
 			return false;

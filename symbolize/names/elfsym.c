@@ -260,16 +260,6 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static bool elfsym_find_text(struct elfsym *en)
-{
-	for (size_t i = 0; i < en->tab.n; i++)
-		if (!strcmp(en->tab.sym[i].name, "_text")) {
-			en->text = en->tab.sym[i].start;
-			return true;
-		}
-	return false;
-}
-
 static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 			       const char *file UNUSED, void **r,
 			       struct err *err UNUSED)
@@ -286,10 +276,15 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 	}
 	struct elfsym *en = elfsym_load(sy, img, ef);
 	en->kernel = true;
-	if (!elfsym_find_text(en)) {
+	size_t i = 0;
+
+	while (i < en->tab.n && strcmp(en->tab.sym[i].name, "_text"))
+		i++;
+	if (i == en->tab.n) {
 		elfsym_close(en);
 		return 0;
 	}
+	en->text = en->tab.sym[i].start;
 	report_file(sy, ef->path);
 	report_status(sy, img->id_len ? IMAGE_NAMED : IMAGE_UNVERIFIED);
 	*r = en;

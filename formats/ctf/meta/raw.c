@@ -12,14 +12,6 @@ void raw_release(struct raw *r)
 		 r->span);
 }
 
-static uint64_t raw_file_off(const struct raw *r, uint32_t at)
-{
-	for (size_t i = r->n_span; i--;)
-		if (r->span[i].text <= at)
-			return (uint64_t)r->span[i].file + at - r->span[i].text;
-	return at;
-}
-
 int raw_vfail(struct raw *r, uint32_t at, const char *fmt, va_list ap)
 {
 	char msg[320];
@@ -36,7 +28,15 @@ int raw_vfail(struct raw *r, uint32_t at, const char *fmt, va_list ap)
 		line++;
 	}
 	/* lines and columns count from 1 */
-	return err_at(r->err, r->path, raw_file_off(r, at),
+	size_t i = r->n_span;
+
+	while (i && r->span[i - 1].text > at)
+		i--;
+	uint64_t off =
+		i ? (uint64_t)r->span[i - 1].file + at - r->span[i - 1].text
+		  : at;
+
+	return err_at(r->err, r->path, off,
 		      "line %" PRIu32 ", column %" PRIu32 ": %s", line,
 		      (uint32_t)(end - p) + 1, msg);
 }

@@ -322,33 +322,6 @@ static int tsdl_use(struct tsdl *t, enum tsdl_space space, uint32_t name,
 	return 0;
 }
 
-static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
-{
-	uint32_t at = t->tok.at;
-	uint32_t name;
-
-	if (tsdl_next(t) || tsdl_tag(t, &name))
-		return -1;
-	if (!tsdl_is(t, '{'))
-		return tsdl_use(t, TSDL_STRUCTS, name, "struct", out);
-	struct raw_class *c = raw_class(t->r, CTF_STRUCT, at);
-	*out = c;
-	if (tsdl_body(t, c))
-		return -1;
-	/* align(8) after the body */
-	if (tsdl_is_word(t, TSDL_ALIGN)) {
-		struct tsdl_value v;
-
-		if (tsdl_next(t) || tsdl_need(t, '(', "'('") ||
-		    tsdl_value(t, &v) ||
-		    tsdl_alignment(t, &v, &c->node.align) ||
-		    tsdl_need(t, ')', "')'"))
-			return -1;
-	}
-	return name == RAW_NONE ? 0
-				: tsdl_declare(t, TSDL_STRUCTS, name, c, at);
-}
-
 /* Prefixes of a path that name a scope. */
 static const struct {
 	const char *prefix;
@@ -508,39 +481,6 @@ static int tsdl_labels(struct tsdl *t, struct raw_class *c)
 	return ret ? ret : tsdl_next(t);
 }
 
-/* Reads enum NAME : type { labels }. */
-static int tsdl_enum(struct tsdl *t, const struct raw_class **out)
-{
-	const struct raw_class *base = NULL;
-	uint32_t at = t->tok.at;
-	uint32_t name;
-
-	if (tsdl_next(t) || tsdl_tag(t, &name))
-		return -1;
-	if (tsdl_is(t, ':') && (tsdl_next(t) || tsdl_type(t, &base)))
-		return -1;
-	if (!base && !tsdl_is(t, '{'))
-		return tsdl_use(t, TSDL_ENUMS, name, "enum", out);
-	if (!tsdl_is(t, '{'))
-		return tsdl_unexpected(t, "'{' of an enumeration");
-	if (!base)
-		base = tsdl_find(t, TSDL_TYPES, TSDL_INT);
-	if (!base)
-		return tsdl_fail(t, "enum has no type, and 'int' is not "
-				    "declared");
-	if (base->node.kind != CTF_UINT && base->node.kind != CTF_SINT)
-		return raw_fail(t->r, at,
-				"enum is of a type that is no "
-				"integer");
-	struct raw_class *c = raw_copy(&t->r->scratch, base, 1, sizeof(*c));
-
-	*out = c;
-	c->at = at;
-	if (tsdl_labels(t, c))
-		return -1;
-	return name == RAW_NONE ? 0 : tsdl_declare(t, TSDL_ENUMS, name, c, at);
-}
-
 static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 {
 	if (!tsdl_is(t, TSDL_IDENT))
@@ -574,12 +514,70 @@ static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 			       ? tsdl_attributes(t, tsdl_set_string, NULL)
 			       : 0;
 	}
-	case TSDL_STRUCT:
-		return tsdl_struct(t, out);
+	case TSDL_STRUCT: {
+		uint32_t at = t->tok.at;
+		uint32_t name;
+
+		if (tsdl_next(t) || tsdl_tag(t, &name))
+			return -1;
+		if (!tsdl_is(t, '{'))
+			return tsdl_use(t, TSDL_STRUCTS, name, "struct", out);
+		struct raw_class *c = raw_class(t->r, CTF_STRUCT, at);
+
+		*out = c;
+		if (tsdl_body(t, c))
+			return -1;
+		/* align(8) after the body */
+		if (tsdl_is_word(t, TSDL_ALIGN)) {
+			struct tsdl_value v;
+
+			if (tsdl_next(t) || tsdl_need(t, '(', "'('") ||
+			    tsdl_value(t, &v) ||
+			    tsdl_alignment(t, &v, &c->node.align) ||
+			    tsdl_need(t, ')', "')'"))
+				return -1;
+		}
+		return name == RAW_NONE
+			       ? 0
+			       : tsdl_declare(t, TSDL_STRUCTS, name, c, at);
+	}
 	case TSDL_VARIANT:
 		return tsdl_variant(t, out);
-	case TSDL_ENUM:
-		return tsdl_enum(t, out);
+	case TSDL_ENUM: {
+		/* enum NAME : type { labels } */
+		const struct raw_class *base = NULL;
+		uint32_t at = t->tok.at;
+		uint32_t name;
+
+		if (tsdl_next(t) || tsdl_tag(t, &name))
+			return -1;
+		if (tsdl_is(t, ':') && (tsdl_next(t) || tsdl_type(t, &base)))
+			return -1;
+		if (!base && !tsdl_is(t, '{'))
+			return tsdl_use(t, TSDL_ENUMS, name, "enum", out);
+		if (!tsdl_is(t, '{'))
+			return tsdl_unexpected(t, "'{' of an enumeration");
+		if (!base)
+			base = tsdl_find(t, TSDL_TYPES, TSDL_INT);
+		if (!base)
+			return tsdl_fail(t,
+					 "enum has no type, and 'int' is not "
+					 "declared");
+		if (base->node.kind != CTF_UINT && base->node.kind != CTF_SINT)
+			return raw_fail(t->r, at,
+					"enum is of a type that is no "
+					"integer");
+		struct raw_class *c =
+			raw_copy(&t->r->scratch, base, 1, sizeof(*c));
+
+		*out = c;
+		c->at = at;
+		if (tsdl_labels(t, c))
+			return -1;
+		return name == RAW_NONE
+			       ? 0
+			       : tsdl_declare(t, TSDL_ENUMS, name, c, at);
+	}
 	default: {
 		uint32_t at = t->tok.at;
 		uint32_t name;
