@@ -71,42 +71,6 @@ static struct ctf_pending *ctf_map_pending_of(struct ctf_trace *tr, int32_t tid)
 	return &tr->pending[hash_u64((uint32_t)tid) % CTF_PENDING];
 }
 
-/* Makes the item of a mapped file, or lets the mapping wait for its
- * build-id. */
-static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
-			  const struct ctf_item *head, const struct bytes *raw)
-{
-	const char *path = ctf_text(tr->ctf, ev, CTF_PATH, raw);
-	uint64_t start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
-	uint64_t len = (uint64_t)ctf_number(ev, CTF_SIZE, raw, 0);
-	uint64_t end;
-
-	/* the vdso is reported without a size */
-	if (!path || !*path || !len || head->pid < 0 ||
-	    __builtin_add_overflow(start, len, &end) ||
-	    __builtin_add_overflow(end, PAGE - 1, &end))
-		return;
-	if (!tr->pending)
-		tr->pending = mem_new(CTF_PENDING, sizeof(*tr->pending));
-	struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
-
-	ctf_map_flush_one(tr, p);
-	free(p->path);
-	*p = (struct ctf_pending){
-		.used = true,
-		.role = (uint8_t)ev->role,
-		.pid = head->pid,
-		.tid = head->tid,
-		.cpu = head->cpu,
-		.start = start,
-		.len = (len + PAGE - 1) & ~(uint64_t)(PAGE - 1),
-		.path = mem_strdup(path),
-	};
-	tr->n_pending++;
-	if (!ctf_number(ev, CTF_HAS_ID, raw, 0))
-		ctf_map_flush_one(tr, p);
-}
-
 /* Makes the items of an event about mappings. */
 static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 		    const struct ctf_item *head, const struct bytes *raw)
@@ -136,8 +100,38 @@ static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 		it->flags = REC_F_GONE;
 		it->map.start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
 		it->map.role = (uint8_t)ev->role;
-	} else
-		ctf_map_image(tr, ev, head, raw);
+	} else {
+		const char *path = ctf_text(tr->ctf, ev, CTF_PATH, raw);
+		uint64_t start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+		uint64_t len = (uint64_t)ctf_number(ev, CTF_SIZE, raw, 0);
+		uint64_t end;
+
+		/* the vdso is reported without a size */
+		if (!path || !*path || !len || head->pid < 0 ||
+		    __builtin_add_overflow(start, len, &end) ||
+		    __builtin_add_overflow(end, PAGE - 1, &end))
+			return;
+		if (!tr->pending)
+			tr->pending =
+				mem_new(CTF_PENDING, sizeof(*tr->pending));
+		struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
+
+		ctf_map_flush_one(tr, p);
+		free(p->path);
+		*p = (struct ctf_pending){
+			.used = true,
+			.role = (uint8_t)ev->role,
+			.pid = head->pid,
+			.tid = head->tid,
+			.cpu = head->cpu,
+			.start = start,
+			.len = (len + PAGE - 1) & ~(uint64_t)(PAGE - 1),
+			.path = mem_strdup(path),
+		};
+		tr->n_pending++;
+		if (!ctf_number(ev, CTF_HAS_ID, raw, 0))
+			ctf_map_flush_one(tr, p);
+	}
 }
 
 /* LTTng's kernel events have a tid where ftrace's have a pid. task_rules.h

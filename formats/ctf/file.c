@@ -47,15 +47,6 @@ static bool ctf_ends_is_piece(const char *path)
 	return false;
 }
 
-/* Returns whether the stream's last packet had no room for another event. */
-static bool ctf_ends_full(const struct ctf_stream *s)
-{
-	const struct ctf_packet *p = &s->packet;
-
-	return p->len == p->plan->packet_most &&
-	       p->len * 8 - p->end < p->plan->event_most;
-}
-
 void ctf_ends_check(struct ctf_trace *tr)
 {
 	/* Note what a ring of files, or a snapshot, has overwritten. */
@@ -84,11 +75,15 @@ void ctf_ends_check(struct ctf_trace *tr)
 	for (size_t i = 0; newest && i < tr->n_stream; i++) {
 		const struct ctf_stream *s = &stream[i];
 		const uint64_t end = ctf_stream_time(s, s->end);
+		const struct ctf_packet *p = &s->packet;
 
-		if (!s->has_before || !s->packet.has_end || s->packet.cut ||
-		    s->is_short || end >= newest ||
-		    (!ctf_ends_full(s) && end >= begun) ||
-		    ctf_ends_is_piece(s->path))
+		if (!s->has_before || !p->has_end || p->cut || s->is_short ||
+		    end >= newest || ctf_ends_is_piece(s->path))
+			continue;
+		/* the last packet had room for another event */
+		if (end >= begun &&
+		    (p->len != p->plan->packet_most ||
+		     p->len * 8 - p->end >= p->plan->event_most))
 			continue;
 		reader_damage_text(
 			src, s->path, "truncated", s->len, 0,

@@ -148,27 +148,6 @@ static int64_t ctf_schema_version(const struct ctf_tree *t)
 	return version;
 }
 
-/* Returns whether packets may have times that their events are outside of:
- * LTTng before 2.11 and barectf before 2.3.1 write them, and lttng-crash does
- * not know the times. */
-static bool ctf_schema_is_loose(const struct ctf_tree *t)
-{
-	static const struct {
-		const char *name;
-		int64_t good; /* the first version without this */
-	} known[] = { { "lttng-ust", 2011000 },
-		      { "lttng-modules", 2011000 },
-		      { "lttng-crash", INT64_MAX },
-		      { "barectf", 2003001 } };
-	const char *name = ctf_tree_env(t, "tracer_name");
-	const int64_t version = ctf_schema_version(t);
-
-	for (size_t i = 0; name && i < ARRAY_SIZE(known); i++)
-		if (!strcmp(name, known[i].name))
-			return version < known[i].good;
-	return false;
-}
-
 struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 {
 	struct ctf_schema *sm = mem_new(1, sizeof(*sm));
@@ -186,8 +165,22 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	sm->lttng = tracer && !strncmp(tracer, "lttng", 5);
 	sm->perf = tracer && !strcmp(tracer, "perf");
 	sm->joined = tracer && !strcmp(tracer, "backstitch");
-	sm->loose = ctf_schema_is_loose(t);
-	sm->ends_all = sm->lttng && ctf_schema_version(t) >= 2013000;
+	/* LTTng before 2.11 and barectf before 2.3.1 write packets with times
+	 * that their events are outside of, and lttng-crash does not know the
+	 * times. */
+	static const struct {
+		const char *name;
+		int64_t good; /* the first version without this */
+	} known[] = { { "lttng-ust", 2011000 },
+		      { "lttng-modules", 2011000 },
+		      { "lttng-crash", INT64_MAX },
+		      { "barectf", 2003001 } };
+	const int64_t version = ctf_schema_version(t);
+
+	for (size_t i = 0; tracer && i < ARRAY_SIZE(known); i++)
+		if (!strcmp(tracer, known[i].name))
+			sm->loose = version < known[i].good;
+	sm->ends_all = sm->lttng && version >= 2013000;
 	/* members called tid mean something else in tracers of other systems */
 	sm->of_linux = sm->lttng || sm->perf || sm->joined;
 	if (machine)

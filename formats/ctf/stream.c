@@ -907,32 +907,6 @@ static void ctf_stream_split_packet(struct ctf_stream *s, const struct bytes *b)
 			  "a packet begins inside another");
 }
 
-/* Skips to the next packet if there is none at *b, where the previous one ends:
- * its size may be wrong, so the search starts at the end of its content. */
-static void ctf_stream_skip_damage(struct ctf_stream *s, const struct bytes *b)
-{
-	const char *why = s->st.why;
-	uint64_t begin, n;
-
-	if (s->content_end && s->content_end < s->off) {
-		struct bytes all;
-
-		bytes_init(&all, s->data, s->len, s->path, 0, false);
-		n = ctf_stream_find_packet(s, &all, s->content_end, &begin);
-		s->content_end = 0;
-		if (n < s->off) {
-			s->off = n;
-			ctf_stream_damage(s, "packet", n, 0, begin,
-					  "a packet begins inside another");
-			return;
-		}
-	}
-	n = ctf_stream_find_packet(s, b, 1, &begin);
-	ctf_stream_damage(s, n == bytes_left(b) ? "truncated" : "packet",
-			  s->off, n, begin, why);
-	s->off += n;
-}
-
 /* Reads the headers of the next packet, in this file or a later one. Returns
  * false at the end of the stream. */
 static bool ctf_stream_next_packet(struct ctf_stream *s)
@@ -964,7 +938,31 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 			return true;
 		}
 		*s->st.clock = clock;
-		ctf_stream_skip_damage(s, &b);
+		/* There is no packet where the previous one ends: its size may
+		 * be wrong, so the search starts at the end of its content. */
+		const char *why = s->st.why;
+		uint64_t begin, n;
+
+		if (s->content_end && s->content_end < s->off) {
+			struct bytes all;
+
+			bytes_init(&all, s->data, s->len, s->path, 0, false);
+			n = ctf_stream_find_packet(s, &all, s->content_end,
+						   &begin);
+			s->content_end = 0;
+			if (n < s->off) {
+				s->off = n;
+				ctf_stream_damage(
+					s, "packet", n, 0, begin,
+					"a packet begins inside another");
+				continue;
+			}
+		}
+		n = ctf_stream_find_packet(s, &b, 1, &begin);
+		ctf_stream_damage(s,
+				  n == bytes_left(&b) ? "truncated" : "packet",
+				  s->off, n, begin, why);
+		s->off += n;
 	}
 }
 

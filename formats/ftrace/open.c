@@ -243,32 +243,6 @@ static bool ft_dir_has_pages(const char *path)
 	return !stat(raw, &st);
 }
 
-/* Reads "stats" in a folder cpuN, or "cpuN.stats". */
-static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
-			      const char *name)
-{
-	struct input in;
-	int32_t cpu = ft_dir_cpu_in_name(name, ".stats");
-
-	cpu = cpu < 0 ? ft_dir_cpu_in_name(name, ".stats.txt") : cpu;
-	if (cpu < 0 && !strcmp(name, "stats"))
-		cpu = ft_dir_cpu_of_folder(path);
-	if (cpu < 0 || !ft_dir_has_pages(path) || !ft_dir_open_file(&in, path))
-		return;
-	char *text = mem_printf("CPU: %d\n%.*s", cpu, (int)in.len,
-				(const char *)in.data);
-	struct bytes b;
-
-	bytes_init(&b, text, strlen(text), path, 0, false);
-	size_t n = w->ft->n_stat;
-
-	ft_option_read(w->ft, FT_CPUSTAT, &b, NULL);
-	if (w->ft->n_stat > n)
-		w->ft->stat[n].instance = ft_dir_instance(w, path);
-	free(text);
-	input_close(&in);
-}
-
 static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 			     const char *name)
 {
@@ -301,8 +275,30 @@ static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 			w->failed = true;
 		else
 			*mem_add(w->raw, w->n, w->cap) = raw;
-	} else if (strstr(name, "stats"))
-		ft_dir_take_stats(w, path, name);
+	} else if (strstr(name, "stats")) {
+		/* "stats" in a folder cpuN, or "cpuN.stats" */
+		struct input in;
+		int32_t cpu = ft_dir_cpu_in_name(name, ".stats");
+
+		cpu = cpu < 0 ? ft_dir_cpu_in_name(name, ".stats.txt") : cpu;
+		if (cpu < 0 && !strcmp(name, "stats"))
+			cpu = ft_dir_cpu_of_folder(path);
+		if (cpu < 0 || !ft_dir_has_pages(path) ||
+		    !ft_dir_open_file(&in, path))
+			return;
+		char *text = mem_printf("CPU: %d\n%.*s", cpu, (int)in.len,
+					(const char *)in.data);
+		struct bytes b;
+
+		bytes_init(&b, text, strlen(text), path, 0, false);
+		size_t n = w->ft->n_stat;
+
+		ft_option_read(w->ft, FT_CPUSTAT, &b, NULL);
+		if (w->ft->n_stat > n)
+			w->ft->stat[n].instance = ft_dir_instance(w, path);
+		free(text);
+		input_close(&in);
+	}
 }
 
 /* Reads all files below a folder, to DEPTH_MAX. */

@@ -225,14 +225,6 @@ static const struct expr_type_names types[] = {
 	{ "ulong size_t uintptr_t ino_t pgoff_t", 8, TYPE_UNSIGNED, TYPE_LONG },
 };
 
-static const struct expr_type_names *expr_type_find(const char *w, size_t n)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (words_find(types[i].names, w, n) >= 0)
-			return &types[i];
-	return NULL;
-}
-
 bool expr_types_take(const char **s, bool long32, struct expr_declared *out)
 {
 	const char *was = *s;
@@ -247,7 +239,11 @@ bool expr_types_take(const char **s, bool long32, struct expr_declared *out)
 	for (;; any = true) {
 		was = *s;
 		n = expr_types_word(s, &w);
-		const struct expr_type_names *t = expr_type_find(w, n);
+		const struct expr_type_names *t = NULL;
+
+		for (size_t i = 0; !t && i < ARRAY_SIZE(types); i++)
+			if (words_find(types[i].names, w, n) >= 0)
+				t = &types[i];
 
 		if (!t)
 			break;

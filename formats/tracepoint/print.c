@@ -615,19 +615,6 @@ static void tp_print_plain(struct text_out *o, const struct field_def *def,
 		text_out_add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
-/* Returns the text of the print format; "" if there is none. */
-static const char *tp_print_text(const struct tp_format *fmt, bool recorded)
-{
-	static const char begin[] = "print fmt: ";
-	static const char other[] = "\n" TP_RECORDED_PRINT;
-	const char *text = strstr(fmt->text, begin);
-	const char *was = text && recorded ? strstr(text, other) : NULL;
-
-	if (was)
-		return was + sizeof(other) - 1;
-	return text ? text + sizeof(begin) - 1 : "";
-}
-
 static const struct tp_line *
 tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 {
@@ -640,8 +627,14 @@ tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 
 	if (i != TABLE_NONE)
 		return &pr->line[i];
+	static const char begin[] = "print fmt: ";
+	static const char other[] = "\n" TP_RECORDED_PRINT;
+	const char *text = strstr(fmt->text, begin);
+	const char *was = text && recorded ? strstr(text, other) : NULL;
 	struct expr_source args = {
-		.s = tp_print_text(fmt, recorded),
+		.s = was    ? was + sizeof(other) - 1
+		     : text ? text + sizeof(begin) - 1
+			    : "",
 		.fmt = fmt,
 		.tree = &pr->tree,
 		.release = tp->release,

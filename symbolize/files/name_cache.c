@@ -211,35 +211,6 @@ static void name_cache_put_items(struct name_cache_output *o, const void *item,
 		name_cache_put(o, (const char *)item + i * size, bytes);
 }
 
-/* Writes the entries, which are sorted, to m->path. Returns false if that
- * fails, which only costs the next run time. */
-static bool name_cache_save(struct name_cache *m)
-{
-	struct name_cache_output o = { .n = 0 };
-	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
-		       m->n_part, m->n_row,   m->n };
-
-	name_cache_begin_file(&o, NAME_CACHE_MAGIC);
-	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
-		name_cache_put_u32(&o, n[i]);
-	name_cache_put_u32(&o, m->file);
-	name_cache_put_u32(&o, m->status);
-	name_cache_put(&o, m->text, m->n_text);
-	for (size_t i = 0; i < m->tried.n; i++) {
-		name_cache_put_u32(&o, m->tried_text[i]);
-		name_cache_put(&o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
-	}
-	name_cache_put_items(&o, m->seg, m->n_seg, sizeof(*m->seg),
-			     SEGMENT_BYTES);
-	name_cache_put_items(&o, m->part, m->n_part, sizeof(*m->part),
-			     SECTION_BYTES);
-	name_cache_put_items(&o, m->row, m->n_row, sizeof(*m->row),
-			     SYMBOL_BYTES);
-	name_cache_put_items(&o, m->entry, m->n, sizeof(*m->entry),
-			     ENTRY_BYTES);
-	return name_cache_write_file(&o, m->path);
-}
-
 /* ---- limiting the size of the folder */
 
 struct name_cache_entry_file {
@@ -600,7 +571,31 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		for (size_t i = 0; i < m->tried.n; i++)
 			m->tried_text[i] =
 				name_cache_put_text(m, m->tried.p[i].path);
-		sy->saved |= name_cache_save(m);
+		struct name_cache_output o = { .n = 0 };
+		size_t n[] = { m->n_text, m->tried.n, m->n_seg,
+			       m->n_part, m->n_row,   m->n };
+
+		name_cache_begin_file(&o, NAME_CACHE_MAGIC);
+		for (size_t i = 0; i < ARRAY_SIZE(n); i++)
+			name_cache_put_u32(&o, n[i]);
+		name_cache_put_u32(&o, m->file);
+		name_cache_put_u32(&o, m->status);
+		name_cache_put(&o, m->text, m->n_text);
+		for (size_t i = 0; i < m->tried.n; i++) {
+			name_cache_put_u32(&o, m->tried_text[i]);
+			name_cache_put(&o, m->tried.p[i].id,
+				       sizeof(m->tried.p[i].id));
+		}
+		name_cache_put_items(&o, m->seg, m->n_seg, sizeof(*m->seg),
+				     SEGMENT_BYTES);
+		name_cache_put_items(&o, m->part, m->n_part, sizeof(*m->part),
+				     SECTION_BYTES);
+		name_cache_put_items(&o, m->row, m->n_row, sizeof(*m->row),
+				     SYMBOL_BYTES);
+		name_cache_put_items(&o, m->entry, m->n, sizeof(*m->entry),
+				     ENTRY_BYTES);
+		/* a failure only costs the next run time */
+		sy->saved |= name_cache_write_file(&o, m->path);
 	}
 	return m->n > 0;
 }
