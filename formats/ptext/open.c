@@ -563,6 +563,7 @@ static bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n)
 /* In handles: the line is about lost records. */
 #define HANDLE_LOST ((uint64_t)1 << 62)
 #define FRAMES_MOST 65536u
+#define LEAST_STEP ((uint64_t)64 << 10)
 /* How many samples next() keeps for decode(): order reads 2,048 refs at a time,
  * and by then the text is no longer in the processor's cache. */
 #define READY_MOST 4096
@@ -600,8 +601,13 @@ struct ptext {
 	struct source_opts opts;
 	struct input in;
 	bool folded, deltas;
-	uint64_t sum; /* sum of the differences of --deltatime */
-	uint64_t pos; /* offset in the text */
+	bool chains;   /* deferred stacks have lines of their own */
+	uint64_t sum;  /* sum of the differences of --deltatime */
+	uint64_t pos;  /* offset in the text */
+	uint64_t last; /* key of the last line */
+	/* By LEAST_STEP bytes of the text: the least time from there on; NULL:
+	 * times do not go back. */
+	uint64_t *least;
 	struct near_time near;
 	struct event_def *event;
 	size_t n_event, cap_event;
@@ -1071,7 +1077,8 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	if (of.cookie && !x->user.n) {
 		x->defer = DEFER_COOKIE;
 		x->cookie = of.cookie;
-		p->event[x->event].defer = true;
+		/* else perf has joined all others */
+		p->event[x->event].defer |= p->chains;
 	}
 	return 0;
 }
@@ -1096,6 +1103,7 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 {
 	uint64_t key = p->seq + 2;
 
+	p->chains |= h->deferred;
 	if (!lost && !h->deferred) {
 		/* an empty line ends a sample of an event with callchains */
 		const bool ends =
@@ -1110,10 +1118,13 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 		if (h->timed && h->time < p->src.floor)
 			reader_regress(&p->src, off, h->time, p->src.floor,
 				       h->cpu);
-		key = h->timed && h->time > p->src.floor ? h->time
-							 : p->src.floor;
+		key = h->timed ? h->time : p->last;
+		raise_to(key, p->src.floor);
+		p->last = key;
 	}
-	p->src.floor = key;
+	raise_to(p->src.floor, p->least && p->least[p->pos / LEAST_STEP] < key
+				       ? p->least[p->pos / LEAST_STEP]
+				       : key);
 	if (lost) {
 		ptext_due(p, off | HANDLE_LOST, key, CLASS_SAMPLE,
 			  p->pos - off);
@@ -1238,8 +1249,8 @@ static void ptext_close(struct source *src)
 	table_release(&p->stacks);
 	arena_release(&p->arena);
 	arena_release(&p->scratch);
-	free_all(p->event, p->place, p->comm, p->stack, p->ip, p->rest, p->at,
-		 src->path, p);
+	free_all(p->least, p->event, p->place, p->comm, p->stack, p->ip,
+		 p->rest, p->at, src->path, p);
 }
 
 /* Takes what 'perf script --header' prints first, and finds out whether there
@@ -1308,6 +1319,54 @@ static bool ptext_has_deltas(struct scan s)
 	return false;
 }
 
+/* Finds the first time in a line. Returns false if there is none. */
+static bool ptext_first_time(struct scan line, uint64_t *time)
+{
+	for (size_t at = 0; at < line.n; at++) {
+		at += scan_find_char(scan_tail(line, at), ':');
+		size_t from = at;
+
+		while (from && (scan_is_digit(line.p[from - 1]) ||
+				line.p[from - 1] == '.'))
+			from--;
+		struct scan t = scan_tail(line, from);
+
+		if ((!from || scan_is_blank(line.p[from - 1])) &&
+		    ptext_take_time(&t, time))
+			return true;
+	}
+	return false;
+}
+
+/* Sets p->least, if times go back in s, the end of the text: perf 7 prints a
+ * sample for whose user stack it waits after later ones. */
+static void ptext_find_least(struct ptext *p, struct scan s)
+{
+	const size_t n = (size_t)(p->in.len / LEAST_STEP) + 1;
+	uint64_t time, last = 0;
+	bool back = false;
+
+	p->least = mem_new(n, sizeof(*p->least));
+	memset(p->least, 0xff, n * sizeof(*p->least));
+	while (s.n) {
+		const uint64_t at = (p->in.len - s.n) / LEAST_STEP;
+		const struct scan line = scan_line(&s);
+
+		if (!line.n || *line.p == '\t' || ptext_is_idle(line) ||
+		    !ptext_first_time(line, &time))
+			continue;
+		lower_to(p->least[at], time);
+		back |= time < last;
+		last = time;
+	}
+	for (size_t i = n - 1; i-- > 0;)
+		lower_to(p->least[i], p->least[i + 1]);
+	if (back)
+		return;
+	free(p->least);
+	p->least = NULL;
+}
+
 static struct source *ptext_open(const char *path, const struct source_opts *o,
 				 struct ledger *lg, struct err *err)
 {
@@ -1339,6 +1398,8 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 		reader_note(&p->src, "deltas",
 			    "times are the sums of those that --deltatime "
 			    "printed, from 0 on");
+	} else if (p->src.info.has_time) {
+		ptext_find_least(p, all);
 	}
 	if (p->in.cut)
 		reader_damage_packed(&p->src, p->in.path);

@@ -276,6 +276,9 @@ form "--no-merge-callchains" '0 1 1 1000000000 1000000000 a' "a 7 [000] 1.000000
 is "joins deferred stacks" "a;main;f;k_[k] 1" "$(stacks form.db)"
 form "of a user stack that perf did not find" '0 1 1 1000000000 1000000000 a' "a 7 [000] 1.000000: 1 cycles: \\n\\tffffffff81000010 k+0x10 ([kernel.kallsyms])\\n\\t       100000001 (cookie) ([unknown])\\n\\n"
 is "has no frame for the cookie" "a;[user: pending_end];k_[k] 1" "$(stacks form.db)"
+form "of samples that perf printed late" '0 4 1 1000000000 4000000000 b' "a 7 [000] 1.000000: cycles: \\n${a}a 7 [000] 3.000000: cycles: \\n${a}a 7 [000] 2.000000: cycles: \\n${a}b 7 [000] 4.000000: cycles: \\n$a"
+is "has them in order, with their times" "1 2 3 4 0" \
+	"$(one form.db "SELECT group_concat(time_ns / 1000000000, ' ') FROM (SELECT time_ns FROM event ORDER BY id)" | tr -d '"') $("$B" check form.db | grep -c 'out of order')"
 period() {	# period NAME WANTED TEXT: tid and weight of the sample
 	printf '%b' "$3" >form.txt
 	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
