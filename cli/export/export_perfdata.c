@@ -929,8 +929,14 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 		return -1;
 	j.places = pd_places_new(code);
 	j.pd = perfdata_new(x->db, code, err);
-	if (j.pd)
+	if (j.pd) {
+		/* what --time leaves out, and --event, shows */
+		struct filter rest = *x->filter;
+
+		rest.time = rest.event = NULL;
+		j.pd->selected = filter_given(&rest);
 		j.maps = pd_maps_new(j.pd, j.places, err);
+	}
 	if (j.maps)
 		j.tasks = pd_tasks_new(j.pd, j.maps, x->filter, err);
 	if (j.tasks && !survey_events(&j, err))

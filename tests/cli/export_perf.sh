@@ -114,3 +114,25 @@ ok "which are those that check counts" $?
 sqlite3 "$work/lost.db" "UPDATE loss SET t0 = NULL, t1 = NULL WHERE id = (SELECT max(id) FROM loss WHERE counts)"
 losses 3 --time 0%-10%
 ok "and so is one of a time that is not known" $?
+
+# a file of some threads or CPUs has a mark, or what it lacks would be silence
+"$B" ingest -q -o "$work/sched.db" tests/captures/disk-irqs.data.zst
+export_and_read() {
+	rm -f "$work/part.data"
+	"$B" export --format perf.data -o "$work/part.data" "$@" "$work/sched.db" 2>/dev/null
+	"$B" ingest -q -f -o "$work/part.db" "$work/part.data"
+}
+for part in "--comm writer" "--cpu 0" "--pid 28875"
+do
+	# shellcheck disable=SC2086 # two words
+	export_and_read $part
+	"$B" check "$work/part.db" >"$work/said"
+	"$B" sched "$work/part.db" 2>/dev/null | sed -n 2p >>"$work/said"
+	grep -q 'whether switches are missing is not judged' "$work/said" &&
+		grep -q 'switches were filtered' "$work/said" && ! grep -q silent "$work/said"
+	ok "what $part leaves out is not called missing" $?
+done
+export_and_read --time 20%-60%
+"$B" sched "$work/part.db" 2>/dev/null | sed -n 1p >"$work/said"
+grep -q '^6 threads in 4.36 ms: 98.28 % of their time proved' "$work/said"
+ok "a file of a time lacks nothing in it" $?

@@ -73,6 +73,7 @@ struct perfdata {
 	size_t n_capture, cap_capture;
 	uint32_t n_id;
 	/* Set before perfdata_open(). */
+	bool selected; /* some threads or CPUs are left out */
 	bool timed, on_cpu, switches;
 	int64_t first, last, max_cpu;
 	struct blob tracing; /* feature section 1; empty: none */

@@ -782,18 +782,28 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 			n = pd->max_cpu + 1;
 		blob_u32(b, (uint32_t)n);
 		blob_u32(b, (uint32_t)n);
-	} else if (f == F_CMDLINE && c->cmdline) {
-		const char *line = c->cmdline;
+	} else if (f == F_CMDLINE && (c->cmdline || pd->selected)) {
+		const char *line =
+			c->cmdline ? c->cmdline : "backstitch export";
+		bool selected = pd->selected;
 		size_t at = b->n;
 		uint32_t n = 0;
 
 		blob_u32(b, 0);
-		while (*line) {
+		while (*line || selected) {
 			char word[512];
 			size_t len = strcspn(line, " ");
 			size_t keep =
 				len < sizeof(word) ? len : sizeof(word) - 1;
 
+			/* before the first option, or last: readers know by it
+			 * that records are left out */
+			if (selected && (!*line || *line == '-')) {
+				pd_string(b, "--filter=exported");
+				selected = false;
+				n++;
+				continue;
+			}
 			memcpy(word, line, keep);
 			word[keep] = '\0';
 			pd_string(b, word);
