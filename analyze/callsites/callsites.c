@@ -505,7 +505,7 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	const struct stack *next = bare_code_stack(p->code, n->parent);
 	const struct spot *out = &p->spot[next->frame];
 
-	/* see callsites_begin_sums() */
+	/* see callsites_check_stacks() */
 	if (callsites_no_code(p, next->frame) && callsites_begins(at))
 		return;
 	/* If a thread begins in `at`, its callers can only be functions of that
@@ -690,31 +690,6 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
-/* Begins the sums of stack i with those of its callers, if it has any. What a
- * walk finds further out than the function in which the thread begins is no
- * frame. Returns the stack, without a parent if that is so. */
-static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
-					 uint32_t i)
-{
-	struct stack n = *bare_code_stack(p->code, i);
-	const uint32_t caller =
-		n.parent ? bare_code_stack(p->code, n.parent)->frame : 0;
-
-	if (caller && callsites_no_code(p, caller) &&
-	    callsites_begins(&p->spot[n.frame])) {
-		sums[i].behind = callsites_depth(p, n.parent);
-		n.parent = 0;
-	}
-	if (n.parent)
-		sums[i] = sums[n.parent];
-	p->stack[i].root = n.parent ? p->stack[n.parent].root : n.frame;
-	p->stack[i].switches = (n.parent && p->stack[n.parent].switches) ||
-			       p->spot[n.frame].start == ENDS_SWITCH;
-	p->stack[i].bytes = (n.parent ? p->stack[n.parent].bytes : 0) +
-			    p->spot[n.frame].bytes;
-	return n;
-}
-
 /* Returns how many frames of a user stack were recorded, not inferred. */
 static uint32_t callsites_recorded(const struct pass *p, uint32_t user)
 {
@@ -779,7 +754,28 @@ static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 			callsites_judge_kernel(p, i);
 			continue;
 		}
-		const struct stack own = callsites_begin_sums(p, sums, i);
+		/* What a walk finds further out than the function in which
+		 * the thread begins is no frame. */
+		struct stack own = *bare_code_stack(p->code, i);
+		const uint32_t above =
+			own.parent ? bare_code_stack(p->code, own.parent)->frame
+				   : 0;
+
+		if (above && callsites_no_code(p, above) &&
+		    callsites_begins(&p->spot[own.frame])) {
+			sums[i].behind = callsites_depth(p, own.parent);
+			own.parent = 0;
+		}
+		if (own.parent)
+			sums[i] = sums[own.parent];
+		p->stack[i].root =
+			own.parent ? p->stack[own.parent].root : own.frame;
+		p->stack[i].switches =
+			(own.parent && p->stack[own.parent].switches) ||
+			p->spot[own.frame].start == ENDS_SWITCH;
+		p->stack[i].bytes =
+			(own.parent ? p->stack[own.parent].bytes : 0) +
+			p->spot[own.frame].bytes;
 
 		/* the sums of a stack follow from those of its parent */
 		struct sums *s = &sums[i];

@@ -23,29 +23,31 @@ struct advice_facts {
 	bool record;			  /* record --waits made them */
 };
 
-/* Reads the facts. Returns 0, or -1 and *err. */
-static int advice_gather(struct check *c, struct advice_facts *f,
-			 struct err *err)
+int check_advice(struct check *c, check_advice_fn *fn, void *arg,
+		 struct err *err)
 {
+	struct advice_facts f = { .lost = 0 };
+
+	/* reads the facts */
 	const struct {
 		const char *name, *column;
 		int64_t *sum;
 	} sums[] = {
-		{ "requests", "exit_per_task", &f->exit_per_task },
-		{ "requests", "unjoinable", &f->unjoinable },
-		{ "requests", "stripped", &f->stripped },
-		{ "requests", "unexplained", &f->unexplained },
-		{ "chains", "unjoinable", &f->unjoinable },
-		{ "chains", "unexplained", &f->chains },
-		{ "cookies", "missing_uncounted", &f->uncounted },
-		{ "damage", "places", &f->places },
-		{ "sampled", "recorded", &f->sampled },
+		{ "requests", "exit_per_task", &f.exit_per_task },
+		{ "requests", "unjoinable", &f.unjoinable },
+		{ "requests", "stripped", &f.stripped },
+		{ "requests", "unexplained", &f.unexplained },
+		{ "chains", "unjoinable", &f.unjoinable },
+		{ "chains", "unexplained", &f.chains },
+		{ "cookies", "missing_uncounted", &f.uncounted },
+		{ "damage", "places", &f.places },
+		{ "sampled", "recorded", &f.sampled },
 	};
 	struct check_row loss, late, capture;
 	struct rows *r = rows_of(c->db, "recorded_by", err);
 
 	if (rows_step(r))
-		f->record = rows_int(r, RECORDED_BY_RECORD) > 0;
+		f.record = rows_int(r, RECORDED_BY_RECORD) > 0;
 	if (rows_end(r, err))
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
@@ -61,48 +63,38 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 
 		if (!strcmp(what, "lost") || !strcmp(what, "lost_end") ||
 		    !strcmp(what, "dropped"))
-			f->lost += check_int(&loss, "records") +
-				   check_int(&loss, "unknown");
+			f.lost += check_int(&loss, "records") +
+				  check_int(&loss, "unknown");
 		else if (!strcmp(what, "overwritten"))
-			f->overwritten++;
+			f.overwritten++;
 		else if (!strcmp(what, "not_here"))
-			f->not_here += check_int(&loss, "records");
+			f.not_here += check_int(&loss, "records");
 		else if (!strcmp(what, "silent"))
 			/* 0: perhaps a pause */
-			f->silent += check_int(&loss, "counts");
+			f.silent += check_int(&loss, "counts");
 		else if (!strcmp(what, "throttled"))
-			f->throttled++;
+			f.throttled++;
 		else if (!strcmp(what, "aux"))
-			f->aux++;
+			f.aux++;
 	}
 	while (check_next(&late))
 		if (!strcmp(check_text(&late, "what"), "late"))
-			f->late += check_int(&late, "records");
+			f.late += check_int(&late, "records");
 	while (check_next(&capture)) {
 		const char *format = check_text(&capture, "format");
 
 		if (!strncmp(format, "ftrace", 6))
-			f->ftrace++;
+			f.ftrace++;
 		else if (!strcmp(format, "ftext"))
-			f->ftext++;
+			f.ftext++;
 		else if (!strcmp(format, "ctf"))
-			f->ctf++;
+			f.ctf++;
 		else {
-			f->perf++;
-			raise_to(f->had, loss_buffer_megabytes(check_text(
-						 &capture, "cmdline")));
+			f.perf++;
+			raise_to(f.had, loss_buffer_megabytes(check_text(
+						&capture, "cmdline")));
 		}
 	}
-	return 0;
-}
-
-int check_advice(struct check *c, check_advice_fn *fn, void *arg,
-		 struct err *err)
-{
-	struct advice_facts f = { .lost = 0 };
-
-	if (advice_gather(c, &f, err))
-		return -1;
 	const bool full = f.lost || f.overwritten;
 	const struct {
 		bool holds;

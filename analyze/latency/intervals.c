@@ -114,56 +114,6 @@ static int intervals_read_lines(struct intervals *iv, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Reads the types of events, by id, and the captures that they are in. */
-static int intervals_read_types(struct intervals *iv, struct err *err)
-{
-	struct rows *r = rows_dense(iv->db, "interval_types", err);
-
-	*mem_add(iv->type, iv->n_type, iv->cap_type) =
-		(struct intervals_type){ .name = "", .buffer = "" };
-	while (rows_step(r)) {
-		struct intervals_type *t =
-			mem_add(iv->type, iv->n_type, iv->cap_type);
-		struct intervals_capture *c;
-
-		*t = (struct intervals_type){
-			.name = arena_strdup(&iv->text,
-					     rows_text(r, INTERVAL_TYPES_NAME)),
-			.buffer = arena_strdup(
-				&iv->text, rows_text(r, INTERVAL_TYPES_BUFFER)),
-			.capture = intervals_line(
-				iv, rows_int(r, INTERVAL_TYPES_CAPTURE)),
-			.sample = rows_int(r, INTERVAL_TYPES_SAMPLE) != 0,
-			.sampled = rows_int(r, INTERVAL_TYPES_SAMPLED) != 0,
-		};
-		/* each buffer of a capture is a world of its own */
-		t->world = (uint32_t)iv->n_type - 1;
-		for (uint32_t i = 1; i < t->world; i++)
-			if (iv->type[i].capture == t->capture &&
-			    !strcmp(iv->type[i].buffer, t->buffer)) {
-				t->world = iv->type[i].world;
-				break;
-			}
-		while (iv->n_capture <= t->capture)
-			*mem_add(iv->capture, iv->n_capture, iv->cap_capture) =
-				(struct intervals_capture){ .first = INT64_MAX,
-							    .last = INT64_MIN };
-		c = &iv->capture[t->capture];
-		if (c->format)
-			continue;
-		c->format = arena_strdup(&iv->text,
-					 rows_text(r, INTERVAL_TYPES_FORMAT));
-		c->arch = arena_strdup(&iv->text,
-				       rows_text(r, INTERVAL_TYPES_ARCH));
-		c->by_cpu = !strcmp(c->format, "perf") &&
-			    rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE) != 0;
-		c->some = !rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE);
-		if (rows_int(r, INTERVAL_TYPES_PAUSES))
-			iv->sums.premise = "if " MISSING_ON_WORDS;
-	}
-	return rows_end(r, err);
-}
-
 /* Returns the number of the pair of a kind in a world, and adds it if it is
  * new. */
 static uint32_t intervals_pair_of(struct intervals *iv,
@@ -1392,7 +1342,54 @@ static struct intervals *intervals_begin(struct store *db, const char *path,
 	iv->ask = a;
 	intern_add(&iv->names, "");
 	intern_add(&iv->names, "[no name]"); /* INTERVAL_NO_NAME */
-	if (intervals_read_lines(iv, err) || intervals_read_types(iv, err))
+	if (intervals_read_lines(iv, err))
+		goto fail;
+	/* the types of events, by id, and the captures that they are in */
+	struct rows *r = rows_dense(iv->db, "interval_types", err);
+
+	*mem_add(iv->type, iv->n_type, iv->cap_type) =
+		(struct intervals_type){ .name = "", .buffer = "" };
+	while (rows_step(r)) {
+		struct intervals_type *t =
+			mem_add(iv->type, iv->n_type, iv->cap_type);
+		struct intervals_capture *c;
+
+		*t = (struct intervals_type){
+			.name = arena_strdup(&iv->text,
+					     rows_text(r, INTERVAL_TYPES_NAME)),
+			.buffer = arena_strdup(
+				&iv->text, rows_text(r, INTERVAL_TYPES_BUFFER)),
+			.capture = intervals_line(
+				iv, rows_int(r, INTERVAL_TYPES_CAPTURE)),
+			.sample = rows_int(r, INTERVAL_TYPES_SAMPLE) != 0,
+			.sampled = rows_int(r, INTERVAL_TYPES_SAMPLED) != 0,
+		};
+		/* each buffer of a capture is a world of its own */
+		t->world = (uint32_t)iv->n_type - 1;
+		for (uint32_t i = 1; i < t->world; i++)
+			if (iv->type[i].capture == t->capture &&
+			    !strcmp(iv->type[i].buffer, t->buffer)) {
+				t->world = iv->type[i].world;
+				break;
+			}
+		while (iv->n_capture <= t->capture)
+			*mem_add(iv->capture, iv->n_capture, iv->cap_capture) =
+				(struct intervals_capture){ .first = INT64_MAX,
+							    .last = INT64_MIN };
+		c = &iv->capture[t->capture];
+		if (c->format)
+			continue;
+		c->format = arena_strdup(&iv->text,
+					 rows_text(r, INTERVAL_TYPES_FORMAT));
+		c->arch = arena_strdup(&iv->text,
+				       rows_text(r, INTERVAL_TYPES_ARCH));
+		c->by_cpu = !strcmp(c->format, "perf") &&
+			    rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE) != 0;
+		c->some = !rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE);
+		if (rows_int(r, INTERVAL_TYPES_PAUSES))
+			iv->sums.premise = "if " MISSING_ON_WORDS;
+	}
+	if (rows_end(r, err))
 		goto fail;
 	/* the formats of all events are read only where they are needed */
 	if (a->any && !a->n_pair && !intervals_are_named(iv))
