@@ -75,23 +75,6 @@ static const char *tp_make_conversion(const struct tp_field *f)
 	}
 }
 
-static void tp_make_argument(const struct tp_field *f, const char *name,
-			     struct text_out *o)
-{
-	if (f->kind == FMT_DYN_TEXT)
-		text_out_add(o, ", __get_str(%s)", name);
-	else if (f->kind == FMT_DYN_BLOB)
-		text_out_add(o,
-			     ", __print_hex_str(__get_dynamic_array(%s),"
-			     " __get_dynamic_array_len(%s))",
-			     name, name);
-	else if (f->kind == FMT_BLOB)
-		text_out_add(o, ", __print_hex_str(REC->%s, %u)", name,
-			     f->size);
-	else
-		text_out_add(o, ", REC->%s", name);
-}
-
 /* Prints "a=%d b=%s", REC->a, __get_str(b); a single field "text" is printed
  * without its name. */
 static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
@@ -113,9 +96,26 @@ static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
 		gap = " ";
 	}
 	text_out_add(o, "\"");
-	for (size_t i = 0; i < fmt->n; i++)
-		if (tp_make_is_printed(fmt, i))
-			tp_make_argument(&fmt->field[i], fmt->def[i].name, o);
+	for (size_t i = 0; i < fmt->n; i++) {
+		const struct tp_field *f = &fmt->field[i];
+		const char *name = fmt->def[i].name;
+
+		if (!tp_make_is_printed(fmt, i))
+			continue;
+		if (f->kind == FMT_DYN_TEXT)
+			text_out_add(o, ", __get_str(%s)", name);
+		else if (f->kind == FMT_DYN_BLOB)
+			text_out_add(
+				o,
+				", __print_hex_str(__get_dynamic_array(%s),"
+				" __get_dynamic_array_len(%s))",
+				name, name);
+		else if (f->kind == FMT_BLOB)
+			text_out_add(o, ", __print_hex_str(REC->%s, %u)", name,
+				     f->size);
+		else
+			text_out_add(o, ", REC->%s", name);
+	}
 	text_out_add(o, "\n");
 }
 

@@ -640,36 +640,6 @@ static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 
 /* ---- lines */
 
-/* Stores the line of an address and the chain of calls that were inlined
- * there. */
-static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
-			     const struct dwarf_want *w)
-{
-	Dwarf_Line *row = d->no_lines ? NULL : dwarf_getsrc_die(unit, w->vaddr);
-	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	struct dwarf_span *sp = &d->span[w->index];
-	uint32_t at = w->node;
-	int line = 0;
-
-	if (row && dwarf_lineno(row, &line))
-		line = 0;
-	if (!file && at == NONE)
-		return;
-	struct dwarf_frame fr = { .file = dwarf_keep_file(d, file),
-				  .line = line > 0 ? (uint32_t)line : 0 };
-	sp->first = (uint32_t)d->n_frame;
-	for (;;) {
-		fr.name = at == NONE ? NULL : d->node[at].name;
-		*mem_add(d->frame, d->n_frame, d->cap_frame) = fr;
-		sp->n++;
-		if (at == NONE)
-			break;
-		fr.file = d->node[at].file;
-		fr.line = d->node[at].line;
-		at = d->node[at].outer;
-	}
-}
-
 /* Looks up the addresses set[0..n), which are in this unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
@@ -694,8 +664,37 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 		d->n_set = left;
 		dwarf_walk(d, tree, 0, left, NONE, 0);
 	}
-	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
-		dwarf_put_frames(d, unit, &d->want[all[i].want]);
+	/* the line of each address, and the chain of calls that were inlined
+	 * there */
+	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++) {
+		const struct dwarf_want *w = &d->want[all[i].want];
+		Dwarf_Line *row =
+			d->no_lines ? NULL : dwarf_getsrc_die(unit, w->vaddr);
+		const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
+		struct dwarf_span *sp = &d->span[w->index];
+		uint32_t at = w->node;
+		int line = 0;
+
+		if (row && dwarf_lineno(row, &line))
+			line = 0;
+		if (!file && at == NONE)
+			continue;
+		struct dwarf_frame fr = { .file = dwarf_keep_file(d, file),
+					  .line = line > 0 ? (uint32_t)line
+							   : 0 };
+
+		sp->first = (uint32_t)d->n_frame;
+		for (;;) {
+			fr.name = at == NONE ? NULL : d->node[at].name;
+			*mem_add(d->frame, d->n_frame, d->cap_frame) = fr;
+			sp->n++;
+			if (at == NONE)
+				break;
+			fr.file = d->node[at].file;
+			fr.line = d->node[at].line;
+			at = d->node[at].outer;
+		}
+	}
 	struct dwarf_scopes *s = &d->scopes;
 
 	for (size_t i = 0; i < s->n; i++)

@@ -196,22 +196,6 @@ void dwarf_sections_drop_unread(const struct elf_file *ef)
 #define FAR ((uint64_t)1 << 56)
 #define FAR_STEP ((uint64_t)1 << 36)
 
-/* Applies one table of relocations. */
-static bool relocate_apply(const struct elf_file *ef,
-			   const struct elf_section *sec,
-			   const struct elf_section *table)
-{
-	const struct elf_section *to = &sec[table->info];
-
-	/* libdw will decompress it anyway. */
-	if (to->flags & SHF_COMPRESSED && elf_compress(to->scn, 0, 0) < 0)
-		return false;
-	Elf_Data *out = elf_rawdata(to->scn, NULL);
-
-	return out && out->d_buf &&
-	       elf_relocate(ef, sec, table, 0, out->d_buf, out->d_size) >= 0;
-}
-
 bool relocate_debug(const struct elf_file *ef)
 {
 	const size_t n = elf_sections(ef);
@@ -234,8 +218,19 @@ bool relocate_debug(const struct elf_file *ef)
 		if (s->type == SHT_RELA && s->info && s->info < n &&
 		    s->link < n && sec[s->info].scn && sec[s->link].scn &&
 		    sec[s->info].type == SHT_PROGBITS &&
-		    dwarf_sections_reads(sec[s->info].name))
-			ok = relocate_apply(ef, sec, s);
+		    dwarf_sections_reads(sec[s->info].name)) {
+			const struct elf_section *to = &sec[s->info];
+
+			/* libdw will decompress it anyway. */
+			if (to->flags & SHF_COMPRESSED &&
+			    elf_compress(to->scn, 0, 0) < 0)
+				return false;
+			Elf_Data *out = elf_rawdata(to->scn, NULL);
+
+			ok = out && out->d_buf &&
+			     elf_relocate(ef, sec, s, 0, out->d_buf,
+					  out->d_size) >= 0;
+		}
 	}
 	return ok;
 }

@@ -273,18 +273,6 @@ static void line_rows_walk(struct line_rows *r, struct bytes *b)
 
 /* ---- all of it */
 
-static bool line_rows_section(const struct elf_file *ef, struct bytes *out)
-{
-	static const char *const name[] = { ".debug_line", ".debug_line.dwo" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
-		line_table_section(ef, name[i], out);
-		if (bytes_left(out))
-			return true;
-	}
-	return false;
-}
-
 uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
 			 const char *folder)
 {
@@ -293,7 +281,10 @@ uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
 	uint64_t version, len;
 	struct bytes all, b, head;
 
-	if (!line_rows_section(ef, &all) || bytes_skip(&all, off, NULL) ||
+	line_table_section(ef, ".debug_line", &all);
+	if (!bytes_left(&all))
+		line_table_section(ef, ".debug_line.dwo", &all);
+	if (!bytes_left(&all) || bytes_skip(&all, off, NULL) ||
 	    line_table_take(&r.table, &all, &b))
 		return 0;
 	line_table_section(ef, ".debug_str", &r.table.strings);

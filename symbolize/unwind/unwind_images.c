@@ -488,32 +488,29 @@ bool unwind_images_more_tables(struct unwind_image *m)
 	return m->cfi[i] != NULL;
 }
 
-/* Reads JIT code. Addresses just before the code read as zeros, as callers look
- * for a call before a return address. */
-static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
-				     unsigned char *buf, size_t n)
-{
-	size_t i = 0;
-
-	for (; i < n; i++, addr++) {
-		bool before = addr < c->start && c->start - addr < n;
-
-		if (!before && addr - c->start >= c->n_bytes)
-			break;
-		buf[i] = before ? 0
-				: ((const unsigned char *)
-					   c->bytes)[addr - c->start];
-	}
-	return i;
-}
-
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 			       void *buf, size_t n)
 {
 	size_t done = 0;
 
-	if (m->code)
-		return unwind_images_jit_code(m->code, vaddr, buf, n);
+	if (m->code) {
+		/* addresses just before JIT code read as zeros, as callers look
+		 * for a call before a return address */
+		const struct jit_code *c = m->code;
+		unsigned char *to = buf;
+		size_t i = 0;
+
+		for (; i < n; i++, vaddr++) {
+			bool before = vaddr < c->start && c->start - vaddr < n;
+
+			if (!before && vaddr - c->start >= c->n_bytes)
+				break;
+			to[i] = before ? 0
+				       : ((const unsigned char *)
+						  c->bytes)[vaddr - c->start];
+		}
+		return i;
+	}
 	const struct segment *s = elf_segment_at(m->seg, m->n_seg, vaddr);
 
 	while (s && done < n && vaddr + done - s->vaddr < s->filesz) {
