@@ -24,6 +24,14 @@ bool filter_given(const struct filter *filter)
 	       filter->comm || filter->cgroup || filter->event;
 }
 
+bool filter_leaves_out_tasks(const struct filter *filter)
+{
+	struct filter rest = *filter;
+
+	rest.time = rest.event = NULL;
+	return filter_given(&rest);
+}
+
 bool filter_narrows(const struct filter *filter)
 {
 	return filter_given(filter) || filter->expr;

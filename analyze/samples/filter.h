@@ -81,6 +81,8 @@ int filter_server_sql(const struct filter *filter,
 int filter_end_apart(const struct filter_apart *apart, struct err *err);
 /* Returns whether an option other than expr and state is given. */
 bool filter_given(const struct filter *filter);
+/* The same, other than time and event: what these leave out, shows. */
+bool filter_leaves_out_tasks(const struct filter *filter);
 /* Returns whether an option other than state is given. */
 bool filter_narrows(const struct filter *filter);
 /* Returns what follows "no samples" in a message: " that the filters let

@@ -930,11 +930,7 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 	j.places = pd_places_new(code);
 	j.pd = perfdata_new(x->db, code, err);
 	if (j.pd) {
-		/* what --time leaves out, and --event, shows */
-		struct filter rest = *x->filter;
-
-		rest.time = rest.event = NULL;
-		j.pd->selected = filter_given(&rest);
+		j.pd->selected = filter_leaves_out_tasks(x->filter);
 		j.maps = pd_maps_new(j.pd, j.places, err);
 	}
 	if (j.maps)

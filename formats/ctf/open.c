@@ -53,6 +53,10 @@ static void ctf_fill_info(struct ctf *ctf)
 			info->arch = ctf_tree_env(t, "machine");
 		if (!info->version)
 			info->version = ctf_tree_env(t, "tracer_name");
+		/* what 'export --comm' of ours writes */
+		if (!info->cmdline && info->version &&
+		    !strcmp(info->version, "backstitch"))
+			info->cmdline = ctf_tree_env(t, "command");
 		info->has_time |= c != NULL;
 		for (uint32_t k = 0; k < t->n_stream; k++)
 			info->calls |= any_where(
@@ -70,6 +74,7 @@ static void ctf_fill_info(struct ctf *ctf)
 	}
 	if (ctf->differ)
 		info->clock_id = CLOCK_ID_NONE;
+	info->filtered = info->cmdline && strstr(info->cmdline, " --filter");
 	info->exact = true;
 	info->cookies = COOKIES_LTTNG;
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;

@@ -213,3 +213,15 @@ ok "filters of babeltrace2 work on it" $?
 	--params='inputs=["'"$db"'","x"]' >"$work/said" 2>"$work/err" &&
 	grep -q "array with one path" "$work/err"
 ok "two paths are refused" $?
+
+# a trace of some threads or CPUs has a mark, or what it lacks would be judged
+if "$B" ingest -q -o "$work/sched.db" tests/captures/disk-irqs.data.zst &&
+	"$B" export --format ctf --cpu 0 -o "$work/part" "$work/sched.db" 2>/dev/null
+then
+	"$B" ingest -q -o "$work/part.db" "$work/part"
+	"$B" check "$work/part.db" >"$work/said"
+	"$B" sched "$work/part.db" 2>/dev/null | sed -n 2p >>"$work/said"
+	grep -q 'whether switches are missing is not judged' "$work/said" &&
+		grep -q 'switches were filtered' "$work/said"
+	ok "what --cpu leaves out is not called missing" $?
+fi

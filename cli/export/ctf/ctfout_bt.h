@@ -158,7 +158,7 @@ struct ctfout_class {
 	bt_trace *trace;
 	struct ctfout_type *type; /* by id - 1 */
 	size_t n_type;
-	bool clock_wanted;
+	bool clock_wanted, selected;
 	int64_t zero; /* the time at which the trace's clock has the value 0 */
 	uint64_t *ip; /* room for the addresses of one stack */
 };

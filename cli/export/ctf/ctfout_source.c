@@ -270,8 +270,10 @@ out:
 	return rc;
 }
 
-/* Adds facts of a capture to a trace. Returns -1 if there is no memory. */
-static int ctfout_environment(bt_trace *trace, const struct rows *r)
+/* Adds facts of a capture to a trace; selected: the export leaves out threads
+ * or CPUs. Returns -1 if there is no memory. */
+static int ctfout_environment(bt_trace *trace, const struct rows *r,
+			      bool selected)
 {
 	static const struct {
 		const char *name;
@@ -293,6 +295,10 @@ static int ctfout_environment(bt_trace *trace, const struct rows *r)
 			rc = bt.trace_set_environment_entry_string(
 				trace, entry[i].name, text);
 	}
+	if (!rc && selected)
+		rc = bt.trace_set_environment_entry_string(
+			trace, "command",
+			"backstitch export --filter=exported");
 	return rc ? -1 : 0;
 }
 
@@ -316,7 +322,7 @@ static int ctfout_class_make(struct ctfout_class *c, struct err *err)
 		if (c->tc && (c->clock || !c->clock_wanted) &&
 		    !ctfout_stream_class(c))
 			c->trace = bt.trace_create(c->tc);
-		if (!c->trace || ctfout_environment(c->trace, r)) {
+		if (!c->trace || ctfout_environment(c->trace, r, c->selected)) {
 			err_set(err, ERR_LIMIT, "libbabeltrace2 has no memory");
 			return rows_stop(r);
 		}
@@ -868,6 +874,7 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 		c->zero = o->edge[0].time;
 	o->now = c->zero;
 	c->events = o->events;
+	c->selected = filter_leaves_out_tasks(o->from->in.filter);
 	return ctfout_class_make(c, err);
 }
 
