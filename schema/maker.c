@@ -130,7 +130,7 @@ static int maker_set_up(struct maker *mk, const struct maker_opts *o,
 }
 
 /* fields: see struct maker_opts. */
-static struct writing *writing_new(const struct frames *fr, const char *fields)
+static struct writing *writing_new(struct frames *fr, const char *fields)
 {
 	struct writing *w = mem_new(1, sizeof(*w));
 
@@ -182,7 +182,7 @@ void maker_free(struct maker *mk)
 
 /* path: "" for a temporary database. */
 static struct maker *maker_make(const char *path, const struct maker_opts *o,
-				const struct frames *fr, struct err *err)
+				struct frames *fr, struct err *err)
 {
 	struct maker *mk = mem_new(1, sizeof(*mk));
 	char near[PATH_MAX];
@@ -206,7 +206,7 @@ static struct maker *maker_make(const char *path, const struct maker_opts *o,
 }
 
 struct maker *maker_create(const char *path, const struct maker_opts *o,
-			   const struct frames *fr, struct err *err)
+			   struct frames *fr, struct err *err)
 {
 	struct stat st;
 
@@ -223,8 +223,8 @@ struct maker *maker_create(const char *path, const struct maker_opts *o,
 	return mk;
 }
 
-struct maker *maker_create_temp(const struct maker_opts *o,
-				const struct frames *fr, struct err *err)
+struct maker *maker_create_temp(const struct maker_opts *o, struct frames *fr,
+				struct err *err)
 {
 	return maker_make("", o, fr, err);
 }

@@ -40,9 +40,9 @@ struct maker_opts {
  * is borrowed. The database of maker_create_temp() has no name and is gone
  * after store_close(). */
 struct maker *maker_create(const char *path, const struct maker_opts *o,
-			   const struct frames *fr, struct err *err);
-struct maker *maker_create_temp(const struct maker_opts *o,
-				const struct frames *fr, struct err *err);
+			   struct frames *fr, struct err *err);
+struct maker *maker_create_temp(const struct maker_opts *o, struct frames *fr,
+				struct err *err);
 /* Opens a finished database to add names to it, as store_open_as() does. */
 struct maker *maker_open(const char *path, const char *name, struct err *err);
 /* Completes what was written, and frees *mk in any case. Returns the database,

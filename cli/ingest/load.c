@@ -45,10 +45,11 @@
 #include "symbolize/unwind/unwind.h"
 #include "symbolize/unwind/unwind_compare.h"
 
-/* Facts are stored by a thread of their own if records allow that. The thread
- * takes facts in blocks through a bounded queue, in their order, so the
- * database is the same as without it. It alone uses the store until
- * storing_wait() returns: call that before other uses.
+/* Facts are stored, and the frames of their stacks interned, by a thread of
+ * their own if records allow that. The thread takes facts in blocks through a
+ * bounded queue, in their order, so the database is the same as without it. It
+ * alone uses the store until storing_wait() returns: call that before other
+ * uses.
  *
  * Facts point to records, which stay valid while a thread reads ahead: a block
  * of facts ends where a block of records does, and gives these back. Measured:
@@ -68,11 +69,13 @@ struct fact_block {
 	struct fact *fact; /* owned */
 	size_t n, cap;
 	struct arena lists;
+	struct frames_late late; /* of raw chains in facts from here on */
 	bool passed; /* the last one with facts of a block of records */
 };
 
 struct storing {
 	struct maker *mk;
+	struct frames *frames;
 	struct order *order;
 	bool no_fields, threaded;
 	struct fact_queue *in; /* for the main thread */
@@ -180,6 +183,7 @@ static void *storing_main(void *arg)
 		struct fact_block *b = &s->block[s->taken % BLOCKS];
 
 		pthread_mutex_unlock(&s->lock);
+		frames_intern(s->frames, &b->late);
 		for (size_t i = 0; i < b->n && !failed; i++)
 			failed = storing_take(s, &b->fact[i], &err);
 		arena_clear(&b->lists);
@@ -234,21 +238,40 @@ static void storing_fill(struct fact_queue *q, struct fact_block *b)
 	q->due = 0;
 }
 
-/* Passes the facts that are due to the thread. Returns when a block is empty
- * or, with `all`, when all are. */
-static void storing_submit(struct storing *s, bool passed, bool all)
+/* Returns when at most `left` blocks are full; call it with the lock held. */
+static void storing_await(struct storing *s, size_t left)
 {
-	storing_fill(s->in, &s->block[s->made % BLOCKS]);
-	s->block[s->made % BLOCKS].passed = passed;
-	pthread_mutex_lock(&s->lock);
-	s->made++;
-	if (all || s->made - s->taken >= WAKE)
+	if (!left || s->made - s->taken >= WAKE)
 		pthread_cond_signal(&s->more);
 	s->waits = true;
-	while (s->made - s->taken > (all ? 0 : BLOCKS - 1))
+	while (s->made - s->taken > left)
 		pthread_cond_wait(&s->less, &s->lock);
 	s->waits = false;
 	s->broken = s->failed;
+}
+
+/* Passes the facts that are due, and all frames, to the thread. Returns when a
+ * block is empty or, with `all`, when all are. */
+static void storing_submit(struct storing *s, bool passed, bool all)
+{
+	struct fact_block *b = &s->block[s->made % BLOCKS];
+
+	storing_fill(s->in, b);
+	frames_pass(s->frames, &b->late);
+	b->passed = passed;
+	pthread_mutex_lock(&s->lock);
+	s->made++;
+	storing_await(s, all ? 0 : BLOCKS - 1);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* A frames_wait_fn. */
+static void storing_idle(void *arg)
+{
+	struct storing *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	storing_await(s, 0);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -262,13 +285,15 @@ static void storing_passed(void *arg, bool changes)
  * without which there is no thread here either. locks: gets those of the
  * events; no_fields: no payload is decoded. All are borrowed. The array of the
  * queue is exchanged with those of blocks, so that few facts are copied. */
-static struct storing *storing_new(struct maker *mk, struct order *order,
+static struct storing *storing_new(struct maker *mk, struct frames *frames,
+				   struct order *order,
 				   struct fact_queue *queue,
 				   struct lock_names *locks, bool no_fields)
 {
 	struct storing *s = mem_new(1, sizeof(*s));
 
 	s->mk = mk;
+	s->frames = frames;
 	s->in = queue;
 	s->order = order;
 	s->locks = locks;
@@ -281,8 +306,10 @@ static struct storing *storing_new(struct maker *mk, struct order *order,
 	s->threaded = order_keep(order, NULL, NULL) &&
 		      thread_start(&s->thread, STACK_BYTES, "storing",
 				   storing_main, s);
-	if (s->threaded)
+	if (s->threaded) {
 		order_keep(order, storing_passed, s);
+		frames_defer(frames, storing_idle, s);
+	}
 	return s;
 }
 
@@ -305,6 +332,7 @@ static void storing_free(struct storing *s)
 	for (size_t i = 0; i < BLOCKS; i++) {
 		free(s->block[i].fact);
 		arena_release(&s->block[i].lists);
+		frames_late_release(&s->block[i].late);
 	}
 	free_all(s->block, s->field);
 	ledger_free(s->queue);
@@ -594,7 +622,10 @@ static int read_facts(struct load *ld, struct err *err)
 				"events");
 		show += SHOW_EVERY;
 	}
-	return ret ? -1 : storing_wait(ld->storing, err);
+	if (ret || storing_wait(ld->storing, err))
+		return -1;
+	frames_settle(ld->frames);
+	return 0;
 }
 
 static int put_window(struct load *ld, unsigned int i, int64_t since,
@@ -864,8 +895,9 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       look ? ld->symbolizer : NULL, err))
 			return -1;
 	ld->locks = lock_names_new();
-	ld->storing = storing_new(ld->mk, ld->order, stitch_facts(ld->stitch),
-				  ld->locks, ld->no_fields);
+	ld->storing =
+		storing_new(ld->mk, ld->frames, ld->order,
+			    stitch_facts(ld->stitch), ld->locks, ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;

@@ -96,7 +96,7 @@ struct capture_map {
 struct writing {
 	char *temp; /* the file's name until it is finished; NULL: none */
 	bool force; /* replaces an existing file in the end */
-	const struct frames *fr; /* borrowed; NULL: an older database */
+	struct frames *fr; /* borrowed; NULL: an older database */
 	struct capture_map *capture;
 	size_t n_capture, cap_capture;
 	uint32_t n_types;

@@ -149,6 +149,8 @@ bool stack_parts_add(struct stack_parts *ps, struct frames *fr, uint32_t slot,
 
 	if (!c->parts)
 		return true;
+	/* the stacks of chains are taken apart here */
+	frames_settle(fr);
 	jc->flags |= VERDICT_PARTS;
 	if (!h && (c->part >= c->parts || ps->n == STACK_PARTS_HELD)) {
 		jc->flags |= VERDICT_UNPROVED;

@@ -31,6 +31,7 @@ void frames_free(struct frames *fr)
 	for (size_t i = 0; i < 32 - RAW_FIRST_BITS; i++)
 		free(fr->shelf[i]);
 	arena_release(&fr->arena);
+	frames_late_release(&fr->late);
 	free(fr);
 }
 
@@ -118,11 +119,6 @@ uint32_t frames_frame(struct frames *fr, const struct frame *f)
 		return id + 1;
 	table_add(&fr->frames, h, fr->n_frame);
 	*mem_add(fr->frame, fr->n_frame, fr->cap_frame) = *f;
-	const uint64_t *image = fr->name[f->image - 1].hash;
-
-	*mem_add(fr->mix, fr->n_mix, fr->cap_mix) =
-		(struct frame_mix){ image[0] ^ f->off,
-				    image[1] ^ hash_u64(f->off + 1) };
 	return fr->n_frame;
 }
 
@@ -144,7 +140,7 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 }
 
 struct raw_key {
-	uint32_t stack;
+	uint64_t frames;
 	const struct addrs *a;
 	struct raw_note note;
 };
@@ -156,7 +152,7 @@ static bool raw_is_same(const void *owner, uint32_t id, const void *key)
 	const struct raw_key *k = key;
 	uint32_t n;
 
-	if (r->stack != k->stack || r->n != k->a->n ||
+	if (r->frames != k->frames || r->n != k->a->n ||
 	    r->note.ended != k->note.ended || r->note.caller != k->note.caller)
 		return false;
 	for (uint32_t at = 0; at < r->n; at += n) {
@@ -191,27 +187,42 @@ static void frames_share_outer(struct frames *fr, const uint64_t *ip,
 	c->own = (uint16_t)(c->n - same);
 }
 
-uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
-		    uint64_t hash)
+static struct raw_chain *frames_raw_at(const struct frames *fr, uint32_t id)
 {
-	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
+	uint32_t i = id - 1 + (1u << RAW_FIRST_BITS);
+	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
+
+	return &fr->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
 }
 
-uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
-		      uint64_t hash, struct raw_note note)
+/* Interns the frames of a raw chain, the last to be added to *late. */
+static void frames_intern_chain(struct frames *fr, const struct late_chain *c,
+				const struct frame *f)
 {
-	struct raw_key key = { stack, a, note };
+	uint32_t stack = c->like ? frames_get_raw(fr, c->like)->stack : 0;
+
+	while (stack && fr->stack[stack - 1].depth > c->n_like)
+		stack = fr->stack[stack - 1].parent;
+	for (uint32_t i = 0; i < c->n; i++)
+		stack = frames_push(fr, stack, frames_frame(fr, &f[i]));
+	frames_raw_at(fr, c->raw)->stack = stack;
+}
+
+uint32_t frames_list(struct frames *fr, const struct frame_list *l,
+		     const struct addrs *a, uint64_t hash, struct raw_note note)
+{
+	struct raw_key key = { l->hash, a, note };
 	uint64_t more = (uint64_t)note.ended << 8 | note.caller;
-	uint64_t h = hash_pair(hash, stack + (more << 32));
+	uint64_t h = hash_pair(hash, l->hash + (more << 32));
 	uint32_t id = table_find(&fr->raws, h, raw_is_same, fr, &key);
 
 	if (id != TABLE_NONE)
 		return id + 1;
 	struct raw_chain c = {
-		.stack = stack,
 		.n = a->n,
 		.note = note,
 		.hash = hash,
+		.frames = l->hash,
 	};
 
 	if (note.ended && a->n)
@@ -227,7 +238,75 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	if (!*shelf)
 		*shelf = mem_new(1u << bit, sizeof(**shelf));
 	(*shelf)[i ^ 1u << bit] = c;
+	/* the outer frames are in the stack of l->like */
+	const size_t n_like = l->like ? l->n_like : 0;
+	const struct late_chain late = { fr->n_raw, l->like, (uint32_t)n_like,
+					 (uint32_t)(l->n - n_like) };
+	const struct frame *inner = l->at + n_like;
+	struct frames_late *to = &fr->late;
+
+	if (!fr->wait) {
+		frames_intern_chain(fr, &late, inner);
+		return fr->n_raw;
+	}
+	*mem_add(to->chain, to->n, to->cap) = late;
+	mem_grow(to->frame, to->cap_frame, to->n_frame + late.n);
+	if (late.n)
+		memcpy(to->frame + to->n_frame, inner, late.n * sizeof(*inner));
+	to->n_frame += late.n;
 	return fr->n_raw;
+}
+
+uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
+		      uint64_t hash, struct raw_note note)
+{
+	const size_t n = stack ? fr->stack[stack - 1].depth : 0;
+	struct frame *f OWNED = mem_new(n, sizeof(*f));
+	struct frame_list l = { .at = f, .n = n };
+
+	for (size_t i = n; i-- > 0; stack = fr->stack[stack - 1].parent)
+		f[i] = fr->frame[fr->stack[stack - 1].frame - 1];
+	for (size_t i = 0; i < n; i++)
+		l.hash = frames_mix(l.hash, &f[i]);
+	return frames_list(fr, &l, a, hash, note);
+}
+
+void frames_defer(struct frames *fr, frames_wait_fn *wait, void *arg)
+{
+	fr->wait = wait;
+	fr->wait_arg = arg;
+}
+
+void frames_pass(struct frames *fr, struct frames_late *late)
+{
+	const struct frames_late full = fr->late;
+
+	fr->late = *late;
+	*late = full;
+}
+
+void frames_intern(struct frames *fr, struct frames_late *late)
+{
+	const struct frame *f = late->frame;
+
+	for (size_t i = 0; i < late->n; f += late->chain[i++].n)
+		frames_intern_chain(fr, &late->chain[i], f);
+	late->n = late->n_frame = 0;
+}
+
+void frames_late_release(struct frames_late *late)
+{
+	free_all(late->chain, late->frame);
+	memset(late, 0, sizeof(*late));
+}
+
+void frames_settle(struct frames *fr)
+{
+	if (!fr->wait)
+		return;
+	fr->wait(fr->wait_arg);
+	fr->wait = NULL;
+	frames_intern(fr, &fr->late);
 }
 
 SAME_FUNCTION(symbol_is_same, struct frames, named[id], struct frame_symbol,
@@ -296,9 +375,18 @@ void frames_raw_copy(const struct frames *fr, const struct raw_chain *c,
 	}
 }
 
-void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
+void frames_hash(struct frames *fr, uint32_t stack, uint8_t out[16])
 {
 	uint64_t a = 0, b = 0;
+
+	while (fr->n_mix < fr->n_frame) {
+		const struct frame *f = &fr->frame[fr->n_mix];
+		const uint64_t *image = fr->name[f->image - 1].hash;
+
+		*mem_add(fr->mix, fr->n_mix, fr->cap_mix) =
+			(struct frame_mix){ image[0] ^ f->off,
+					    image[1] ^ hash_u64(f->off + 1) };
+	}
 
 	/* From the innermost to the outermost frame. Mixing at each step makes
 	 * the result depend on the order. */

@@ -145,9 +145,22 @@ struct raw_note {
 	uint8_t caller; /* enum unwind_caller of the innermost frame */
 };
 
-/* A distinct combination of stack, recorded addresses and note. The outer
- * addresses of most unwound stacks equal those of an earlier one, and are kept
- * there: 19 MB of a compiler's stacks become 6 MB. */
+/* The frames of a list of addresses, before they are interned. */
+struct frame_list {
+	const struct frame *at; /* outermost first */
+	size_t n;
+	uint64_t hash; /* frames_mix() of each, from the outermost on */
+	/* the n_like outermost frames are those of this raw chain, too; 0: of
+	 * none that is known */
+	uint32_t like;
+	size_t n_like;
+};
+
+/* A distinct combination of stack, recorded addresses and note. A hash of its
+ * frames, with a key of the process, stands for the stack, so that the frames
+ * can be interned later. The outer addresses of most unwound stacks equal those
+ * of an earlier one, and are kept there: 19 MB of a compiler's stacks become
+ * 6 MB. */
 struct raw_chain {
 	uint32_t stack;
 	uint32_t n; /* addresses, one for each frame */
@@ -156,7 +169,8 @@ struct raw_chain {
 	uint32_t before; /* if own: id of a raw chain with own 0, which ends
 			  * with the other addresses */
 	const uint64_t *inner; /* innermost first */
-	uint64_t hash;
+	uint64_t hash;	       /* of the addresses */
+	uint64_t frames;       /* frame_list.hash */
 };
 
 /* Unwound stacks that later ones are compared with: one for each outermost
@@ -175,11 +189,24 @@ struct image_name {
 	uint64_t hash[2];
 };
 
-/* The part of a frame in the hashes of its stacks. Computing it from image and
- * frame, for each frame of each stack, took 1 % of an ingest of stack dumps. */
+/* The part of a frame in the hashes of its stacks, made when frames_hash() is
+ * first asked after the frame was added. Computing it from image and frame, for
+ * each frame of each stack, took 1 % of an ingest of stack dumps. */
 struct frame_mix {
 	uint64_t a, b;
 };
+
+/* The frames of new raw chains that are to be interned, in the order of the
+ * chains. All zeros: none. */
+struct frames_late {
+	struct late_chain {
+		uint32_t raw, like, n_like, n;
+	} * chain;
+	struct frame *frame; /* of each chain, the n innermost */
+	size_t n, cap, n_frame, cap_frame;
+};
+
+typedef void frames_wait_fn(void *arg);
 
 /* Owns all images, frames, stacks and raw chains of a run. */
 struct frames {
@@ -203,6 +230,9 @@ struct frames {
 	size_t n_named, cap_named;
 	struct table names, numbers; /* both index named[] */
 	uint32_t outer[OUTER_MAX];   /* raw chains; 0: none */
+	struct frames_late late;
+	frames_wait_fn *wait; /* NULL: raw chains are interned at once */
+	void *wait_arg;
 };
 
 struct frames *frames_new(void);
@@ -214,12 +244,38 @@ uint32_t frames_image(struct frames *fr, const struct image *img);
 uint32_t frames_frame(struct frames *fr, const struct frame *f);
 /* Returns the stack in which `stack` (0: nothing) called `frame`. */
 uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame);
-/* Returns the raw chain of these addresses. hash is hash_u64s() of them. */
-uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
-		    uint64_t hash);
-/* Like frames_raw(), with a note. */
+/* Returns the hash of a list of frames with one more, f; 0 is that of none. */
+static inline uint64_t frames_mix(uint64_t hash, const struct frame *f)
+{
+	return hash_pair(hash ^ f->off, (uint64_t)f->image << 32 | f->flags);
+}
+/* Return the raw chain of these addresses, and add it if it is new. hash is
+ * hash_u64s() of them. */
+uint32_t frames_list(struct frames *fr, const struct frame_list *l,
+		     const struct addrs *a, uint64_t hash,
+		     struct raw_note note);
 uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 		      uint64_t hash, struct raw_note note);
+static inline uint32_t frames_raw(struct frames *fr, uint32_t stack,
+				  const struct addrs *a, uint64_t hash)
+{
+	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
+}
+
+/* Interning the frames of new raw chains is a fifth of what ingest of a compile
+ * does while it reads. After frames_defer() a second thread may do it with
+ * frames_intern(), while the first adds images, symbols and, with
+ * frames_list(), raw chains, which have no stack until then. The ids are the
+ * same as without it. wait(arg) returns once the second thread is idle. */
+void frames_defer(struct frames *fr, frames_wait_fn *wait, void *arg);
+/* Exchanges the frames that are to be interned with those of *late, which is
+ * empty. Its memory is for frames_late_release(). */
+void frames_pass(struct frames *fr, struct frames_late *late);
+/* Interns all frames of *late, and empties it. */
+void frames_intern(struct frames *fr, struct frames_late *late);
+void frames_late_release(struct frames_late *late);
+/* Interns all frames, and ends what frames_defer() began. */
+void frames_settle(struct frames *fr);
 
 /* Returns an offset for a symbol without a known address: a number that
  * identifies the symbol, combined with the offset in it. The number is derived
@@ -268,4 +324,4 @@ void frames_raw_copy(const struct frames *fr, const struct raw_chain *c,
 /* Stores a hash of 128 bits of the (build-id or path, offset) of each frame,
  * from the innermost to the outermost. Equal stacks have equal hashes in every
  * run, on every host and at every load address. */
-void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16]);
+void frames_hash(struct frames *fr, uint32_t stack, uint8_t out[16]);

@@ -411,14 +411,14 @@ static bool jit_hit_for(const struct frames *fr, const struct jit_at *at,
 			  ever);
 }
 
-uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
-		   bool *ever)
+struct frame jit_frame(struct frames *fr, const struct jit_at *at,
+		       uint32_t flags, bool *ever)
 {
 	struct frame f = { .flags = flags };
 	struct jit_hit hit;
 
 	if (!jit_hit_for(fr, at, &hit, ever))
-		return 0;
+		return f;
 	if (hit.found == JIT_SEVERAL) {
 		f.image = jit_several_image(fr, &hit);
 		f.off = at->addr - hit.start;
@@ -430,7 +430,7 @@ uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		f.off = at->addr - hit.code[0]->start;
 		f.flags |= hit.found == JIT_EARLY ? FRAME_EARLY : 0;
 	}
-	return frames_frame(fr, &f);
+	return f;
 }
 
 const struct jit_code *jit_code_at(const struct frames *fr,

@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/tasks/frame.h"
+
 struct rec_map;
 struct source;
 struct jit;
-struct frames;
 struct jit_code;
 struct jit_view;
 struct region;
@@ -25,10 +26,10 @@ struct jit_at {
 	int64_t t; /* on the timeline */
 };
 
-/* Returns the id of the frame, or 0 if no jitted code was there or a file
+/* Returns the frame, or one with image 0 if no jitted code was there or a file
  * mapped later covers it. Sets *ever if jitted code was there at any time. */
-uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
-		   bool *ever);
+struct frame jit_frame(struct frames *fr, const struct jit_at *at,
+		       uint32_t flags, bool *ever);
 /* Returns the jitted code at the address; NULL if there is none, or several.
  * *ever: as for jit_frame(). */
 const struct jit_code *jit_code_at(const struct frames *fr,

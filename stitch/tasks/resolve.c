@@ -45,35 +45,34 @@ struct slot {
 /* Distinguish chains with such frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 #define HASH_PARTIAL 0xc2b2ae3d27d4eb4fu
-/* Distinguishes entries of the cache by their space. */
-#define HASH_SPACE 0x9fb21c651e98df25u
 
 /* A frame that depends on nothing but its address and the state of its space.
  * Looking up mapping and frame costs two cache misses more. */
 struct known_frame {
 	uint64_t addr;
 	uint32_t view, gen; /* as in struct slot */
-	uint32_t frame;	    /* 0: empty entry */
+	struct frame frame; /* image 0: empty entry */
 };
 
 #define KNOWN_BITS 14
 /* As many inner frames of a list are prefetched: outer ones mostly equal those
  * of an earlier stack. */
 #define PREFETCH_FRAMES 4u
-/* While the key is the same, equal addresses have equal frames. */
-struct stack_prefix_key {
-	uint64_t mask;
-	uint32_t view, gen;
-};
 
 /* The outer frames of the last resolved stack: the stacks of a program mostly
  * differ in their inner frames only. Comparing addresses with those of the last
  * stack is cheaper than looking up each frame. All zeros: empty. */
 struct stack_prefix {
-	struct stack_prefix_key key;
-	uint64_t *ip; /* outermost first */
-	uint32_t *stack;
-	size_t n, cap_ip, cap_stack;
+	/* while these are the same, equal addresses have equal frames */
+	uint64_t mask;
+	uint32_t view, gen;
+	/* outermost first; hash: of the frames so far */
+	struct prefix_frame {
+		uint64_t ip, hash;
+	} * at;
+	struct frame *frame;
+	size_t n, cap_at, cap_frame;
+	uint32_t raw; /* the raw chain with these frames */
 };
 
 /* Samples of several processes and threads alternate. The outermost address of
@@ -86,11 +85,12 @@ struct resolve {
 	struct slot *cache;
 	struct slot last[LAST_LISTS]; /* last kernel lists without a note */
 	struct stack_prefix prefix[PREFIXES];
+	struct stack_prefix own; /* of a stack that shares no frames */
 	struct known_frame *known;
 	struct header_ids *ids;
-	/* frame ids; 0: none yet */
-	uint32_t unknown_user, uncertain_user, partial_user, signed_user;
-	uint32_t unknown_kernel, guest[2];
+	/* image 0: none yet */
+	struct frame unknown_user, uncertain_user, partial_user, signed_user;
+	struct frame unknown_kernel, guest[2];
 };
 
 struct resolve *resolve_new(struct frames *fr, struct header_ids *ids)
@@ -109,9 +109,9 @@ void resolve_free(struct resolve *rv)
 	if (!rv)
 		return;
 	header_ids_free(rv->ids);
-	free_all(rv->cache, rv->known);
 	for (size_t i = 0; i < PREFIXES; i++)
-		free_all(rv->prefix[i].ip, rv->prefix[i].stack);
+		free_all(rv->prefix[i].at, rv->prefix[i].frame);
+	free_all(rv->own.at, rv->own.frame, rv->cache, rv->known);
 	free(rv);
 }
 
@@ -239,29 +239,54 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 }
 
 /* Returns the one frame that stands for all addresses of a kind. */
-static uint32_t resolve_fixed_frame(struct resolve *rv, uint32_t *frame,
-				    enum image_kind kind, const char *path,
-				    uint32_t flags)
+static struct frame resolve_fixed_frame(struct resolve *rv, struct frame *frame,
+					enum image_kind kind, const char *path,
+					uint32_t flags)
 {
 	struct image img = { .kind = kind, .path = path };
-	struct frame f = { .flags = flags };
 
-	if (*frame)
-		return *frame;
-	f.image = frames_image(rv->fr, &img);
-	return *frame = frames_frame(rv->fr, &f);
+	if (!frame->image)
+		*frame = (struct frame){ .image = frames_image(rv->fr, &img),
+					 .flags = flags };
+	return *frame;
 }
 
-static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
-				     uint64_t addr, uint32_t flags)
+static struct frame resolve_region_frame(const struct region *r, uint64_t addr,
+					 uint32_t flags)
 {
-	struct frame f = {
+	return (struct frame){
 		.image = r->image,
 		.off = addr - r->start + r->pgoff,
 		.flags = flags | (r->derived ? FRAME_DERIVED : 0),
 	};
+}
 
-	return frames_frame(rv->fr, &f);
+/* Appends a frame to a list. */
+static void resolve_add(struct stack_prefix *t, uint64_t ip, struct frame f)
+{
+	const uint64_t hash = t->n ? t->at[t->n - 1].hash : 0;
+
+	mem_grow(t->at, t->cap_at, t->n + 1);
+	mem_grow(t->frame, t->cap_frame, t->n + 1);
+	t->frame[t->n] = f;
+	t->at[t->n++] = (struct prefix_frame){ ip, frames_mix(hash, &f) };
+}
+
+/* Returns the raw chain of the addresses `a`, whose frames are in *t; the
+ * outermost `shared` of these are those of raw chain t->raw. */
+static uint32_t resolve_raw(struct resolve *rv, struct stack_prefix *t,
+			    size_t shared, const struct addrs *a, uint64_t hash,
+			    struct raw_note note)
+{
+	const struct frame_list l = {
+		.at = t->frame,
+		.n = t->n,
+		.hash = t->n ? t->at[t->n - 1].hash : 0,
+		.like = shared ? t->raw : 0,
+		.n_like = shared,
+	};
+
+	return t->raw = frames_list(rv->fr, &l, a, hash, note);
 }
 
 /* Returns the hash of a raw chain. It is the same in all spaces: processes that
@@ -281,7 +306,7 @@ static uint64_t resolve_note_hash(struct raw_note note, uint32_t guessed)
 /* Returns the hash of a list in a space, which chooses its cache entry. */
 static uint64_t resolve_slot_home(uint64_t raw, uint32_t space_id)
 {
-	return raw ^ space_id * HASH_SPACE;
+	return raw ^ space_id * 0x9fb21c651e98df25u;
 }
 
 /* Returns whether an entry is for an equal list, resolved in the same state. */
@@ -333,15 +358,16 @@ static struct known_frame *resolve_known_frame(const struct resolve *rv,
 	return &rv->known[hash >> (64 - KNOWN_BITS)];
 }
 
-/* Returns the frame of an address that is mapped or in jitted code, or 0. Asks
- * other captures only if the process's own space has no mapping, now or before
- * exec. */
-static uint32_t resolve_mapped_frame(struct resolve *rv,
-				     const struct resolve_in *in, uint64_t addr,
-				     uint32_t flags, struct slot *s)
+/* Returns the frame of an address that is mapped or in jitted code, or one with
+ * image 0. Asks other captures only if the process's own space has no mapping,
+ * now or before exec. */
+static struct frame resolve_mapped_frame(struct resolve *rv,
+					 const struct resolve_in *in,
+					 uint64_t addr, uint32_t flags,
+					 struct slot *s)
 {
 	const struct region *r = space_find(in->space, addr, in->t);
-	uint32_t frame = 0;
+	struct frame frame = { 0 };
 	bool ever = false;
 
 	if (!r && in->n_shared && !space_before_exec(in->space, addr)) {
@@ -356,9 +382,7 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 		frame = jit_frame(rv->fr, &at, flags, &ever);
 		s->jit |= ever;
 	}
-	if (frame)
-		return frame;
-	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
+	return frame.image || !r ? frame : resolve_region_frame(r, addr, flags);
 }
 
 /* Returns whether an address is never mapped, so that nothing was called from
@@ -402,9 +426,10 @@ static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 
 /* Returns the frame of an address that is not mapped now: one of the program
  * before exec, or else unknown, which sets s->bare. */
-static uint32_t resolve_stale_frame(struct resolve *rv,
-				    const struct resolve_in *in, uint64_t addr,
-				    uint32_t flags, struct slot *s)
+static struct frame resolve_stale_frame(struct resolve *rv,
+					const struct resolve_in *in,
+					uint64_t addr, uint32_t flags,
+					struct slot *s)
 {
 	const struct region *r = space_before_exec(in->space, addr);
 
@@ -413,8 +438,7 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	for (uint32_t i = 0; !r && i < in->n_shared; i++)
 		r = space_before_exec(in->shared[i], addr);
 	if (r)
-		return resolve_region_frame(rv, r, addr,
-					    flags | FRAME_OLD_IMAGE);
+		return resolve_region_frame(r, addr, flags | FRAME_OLD_IMAGE);
 	if (!is_never_code(in, addr)) {
 		if (!is_never_mapped(addr))
 			s->stray = true;
@@ -433,80 +457,68 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 }
 
 /* Returns a frame of code known by symbol or, if that is "", only by its file.
- * Its separate image never has frames with real offsets. */
-static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
-				    enum image_kind kind, const char *path)
+ * Its separate image never has frames with real offsets. Image 0: none. */
+static struct frame resolve_named_frame(struct resolve *rv,
+					const struct place *p,
+					enum image_kind kind, const char *path)
 {
 	struct image img = { .kind = kind, .path = p->path ? p->path : path };
 	struct frame f = { .flags = FRAME_DERIVED };
 
 	if (*p->symbol)
 		f.off = frames_symbol(rv->fr, p->symbol, p->size, p->off);
-	if (f.off == NO_OFFSET)
-		return 0;
-	f.image = frames_image(rv->fr, &img);
-	return frames_frame(rv->fr, &f);
+	if (f.off != NO_OFFSET)
+		f.image = frames_image(rv->fr, &img);
+	return f;
 }
 
-/* Returns a frame at a recorded file offset. Without an inode, the address is
- * in memory that is not of a file. */
-static uint32_t resolve_file_frame(struct resolve *rv,
-				   const struct resolve_in *in,
-				   const struct place *p)
-{
-	struct image img = {
-		.kind = IMAGE_FILE,
-		.path = p->path,
-		.maj = p->maj,
-		.min = p->min,
-		.ino = p->ino,
-	};
-	struct frame f = { .off = p->off };
-	char name[64];
-
-	if (!p->path) {
-		snprintf(name, sizeof(name), INODE_PATH, p->ino, p->maj,
-			 p->min);
-		img.path = name;
-	}
-	if (!p->ino) {
-		img = (struct image){ .kind = IMAGE_ANON, .path = "//anon" };
-		img.space = in->space_id;
-	}
-	f.image = frames_image(rv->fr, &img);
-	return frames_frame(rv->fr, &f);
-}
-
-/* Returns a frame from the recorder's description of a user address, or 0. */
-static uint32_t resolve_user_place(struct resolve *rv,
-				   const struct resolve_in *in,
-				   const struct place *p)
+/* Returns a frame from the recorder's description of a user address, or one
+ * with image 0. */
+static struct frame resolve_user_place(struct resolve *rv,
+				       const struct resolve_in *in,
+				       const struct place *p)
 {
 	struct image img = { .kind = IMAGE_MAPPING };
 	struct frame f = { .flags = FRAME_DERIVED };
+	char name[64];
 
-	if (p && p->in_file)
-		return resolve_file_frame(rv, in, p);
-	if (p && p->symbol)
+	if (p && p->symbol && !p->in_file)
 		return resolve_named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
-	if (!p || !p->path)
-		return 0;
-	img.path = p->path;
+	if (!p || (!p->path && !p->in_file))
+		return f;
 	f.off = p->off;
+	img.path = p->path;
+	if (p->in_file && p->ino) {
+		snprintf(name, sizeof(name), INODE_PATH, p->ino, p->maj,
+			 p->min);
+		img = (struct image){
+			.kind = IMAGE_FILE,
+			.path = p->path ? p->path : name,
+			.maj = p->maj,
+			.min = p->min,
+			.ino = p->ino,
+		};
+	} else if (p->in_file) {
+		/* in memory that is not of a file */
+		img = (struct image){ .kind = IMAGE_ANON,
+				      .path = "//anon",
+				      .space = in->space_id };
+	}
+	f.flags = p->in_file ? 0 : FRAME_DERIVED;
 	f.image = frames_image(rv->fr, &img);
-	return frames_frame(rv->fr, &f);
+	return f;
 }
 
 /* Returns the frame of address i; updates the entry's flags. */
-static uint32_t resolve_user_frame(struct resolve *rv,
-				   const struct resolve_in *in,
-				   const struct addrs *a, uint32_t i,
-				   struct slot *s)
+static struct frame resolve_user_frame(struct resolve *rv,
+				       const struct resolve_in *in,
+				       const struct addrs *a, uint32_t i,
+				       struct slot *s)
 {
 	const struct place *p = a->place ? a->place[i] : NULL;
 	uint64_t addr = a->ip[i] & in->mask;
 	uint32_t flags = i >= in->guessed ? FRAME_GUESSED : 0;
-	uint32_t frame = 0;
+	struct frame frame = { 0 };
 
 	if (i == in->inferred)
 		flags |= FRAME_INFERRED |
@@ -515,29 +527,29 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 	s->bare = false;
 	if (addr || !p)
 		frame = resolve_mapped_frame(rv, in, addr, flags, s);
-	if (!frame)
+	if (!frame.image)
 		frame = resolve_user_place(rv, in, p);
-	if (!frame)
+	if (!frame.image)
 		frame = resolve_stale_frame(rv, in, addr, flags, s);
 	return frame;
 }
 
 /* Like resolve_user_frame(), for a frame that depends on nothing but its
  * address if it is in code of the own space. */
-static uint32_t resolve_plain_frame(struct resolve *rv,
-				    const struct resolve_in *in,
-				    const struct addrs *a, uint32_t i,
-				    struct slot *s)
+static struct frame resolve_plain_frame(struct resolve *rv,
+					const struct resolve_in *in,
+					const struct addrs *a, uint32_t i,
+					struct slot *s)
 {
 	uint64_t addr = a->ip[i];
 	struct known_frame *k = resolve_known_frame(rv, in->view, addr);
 
-	if (k->addr == addr && k->frame && k->view == in->view &&
+	if (k->addr == addr && k->frame.image && k->view == in->view &&
 	    k->gen == in->space->cut) {
 		s->bare = false;
 		return k->frame;
 	}
-	uint32_t frame = resolve_user_frame(rv, in, a, i, s);
+	struct frame frame = resolve_user_frame(rv, in, a, i, s);
 
 	if (!s->partial)
 		*k = (struct known_frame){ addr, in->view, in->space->cut,
@@ -636,45 +648,36 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	/* Resolve a list that is not in the cache, and fill s. The outer frames
 	 * of the last stack, and known frames, are reused only if a frame
 	 * depends on nothing but its address. */
-	struct stack_prefix *t = NULL;
-	uint32_t stack = 0, shared = 0;
+	const bool plain = now && !a->place && !in->jit &&
+			   in->inferred == RESOLVE_NONE &&
+			   in->guessed == RESOLVE_NONE;
+	struct stack_prefix *t = &rv->own;
+	size_t shared = 0;
 
-	if (now && !a->place && !in->jit && in->inferred == RESOLVE_NONE &&
-	    in->guessed == RESOLVE_NONE)
+	if (plain)
 		t = &rv->prefix[hash_u32s(in->view,
 					  (uint32_t)frames.ip[frames.n - 1]) %
 				PREFIXES];
-	if (t) {
-		if (t->key.mask == in->mask && t->key.view == in->view &&
-		    t->key.gen == sp->cut)
-			while (shared < t->n && shared < frames.n &&
-			       t->ip[shared] ==
-				       frames.ip[frames.n - 1 - shared])
-				shared++;
-		/* its further frames are not of this stack */
-		t->key = (struct stack_prefix_key){ in->mask, in->view,
-						    sp->cut };
-		t->n = shared;
-		stack = shared ? t->stack[shared - 1] : 0;
-	}
-	for (uint32_t i = frames.n - shared; i-- > 0;) {
-		uint32_t frame = t ? resolve_plain_frame(rv, in, &frames, i, &s)
-				   : resolve_user_frame(rv, in, &frames, i, &s);
-
-		stack = frames_push(rv->fr, stack, frame);
-		if (!t)
-			continue;
-		mem_grow(t->ip, t->cap_ip, t->n + 1);
-		mem_grow(t->stack, t->cap_stack, t->n + 1);
-		t->ip[t->n] = frames.ip[i];
-		t->stack[t->n++] = stack;
-	}
-	/* A frame outside the own space's code depends on more than the key. */
-	if (t && s.partial)
-		t->n = 0;
-	s.raw = frames_noted(
-		rv->fr, stack, &frames,
+	if (plain && t->mask == in->mask && t->view == in->view &&
+	    t->gen == sp->cut)
+		while (shared < t->n && shared < frames.n &&
+		       t->at[shared].ip == frames.ip[frames.n - 1 - shared])
+			shared++;
+	/* its further frames are not of this stack */
+	t->mask = in->mask;
+	t->view = in->view;
+	t->gen = sp->cut;
+	t->n = shared;
+	for (uint32_t i = frames.n - (uint32_t)shared; i-- > 0;)
+		resolve_add(t, frames.ip[i],
+			    plain ? resolve_plain_frame(rv, in, &frames, i, &s)
+				  : resolve_user_frame(rv, in, &frames, i, &s));
+	s.raw = resolve_raw(
+		rv, t, shared, &frames,
 		s.behind ? hash_u64s(frames.ip, frames.n, 0) : addrs, in->note);
+	/* A frame outside the own space's code depends on more than the key. */
+	if (s.partial)
+		t->n = 0;
 	s.gen = (s.partial ? any : sp->cut) + (s.jit ? jit : 0);
 	*found = (struct resolve_found){ s.bare, s.stray };
 	s.lacks = in->asked && in->inferred != RESOLVE_NONE;
@@ -705,24 +708,24 @@ static const struct region *kernel_region(struct resolve *rv,
 }
 
 /* Returns the frame of address i. *partial: it is in no mapping. */
-static uint32_t resolve_kernel_frame(struct resolve *rv,
-				     const struct resolve_kernel *in,
-				     const struct addrs *a, uint32_t i,
-				     bool *partial)
+static struct frame resolve_kernel_frame(struct resolve *rv,
+					 const struct resolve_kernel *in,
+					 const struct addrs *a, uint32_t i,
+					 bool *partial)
 {
 	const struct region *r = NULL;
-	uint32_t frame = 0;
+	struct frame frame = { 0 };
 
 	for (unsigned int k = 0; !r && k < in->n; k++)
 		r = space_find(in->over[k], a->ip[i], in->t);
 	for (unsigned int k = 0; !r && k < in->n; k++)
 		r = kernel_region(rv, in->base[k], a->ip[i], in->t);
 	if (r)
-		return resolve_region_frame(rv, r, a->ip[i], 0);
+		return resolve_region_frame(r, a->ip[i], 0);
 	if (a->place && a->place[i] && a->place[i]->symbol)
 		frame = resolve_named_frame(rv, a->place[i], IMAGE_SYMBOLS,
 					    KERNEL_PATH);
-	if (frame)
+	if (frame.image)
 		return frame;
 	*partial = true;
 	return resolve_fixed_frame(rv, &rv->unknown_kernel,
@@ -733,7 +736,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a)
 {
 	struct slot *last = &rv->last[in->like % LAST_LISTS];
-	uint32_t stack = 0, gen = 0;
+	uint32_t gen = 0;
 	bool partial = false;
 	/* False if a space has changed since the record's time. */
 	bool now = !a->place || a->places;
@@ -765,34 +768,32 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			*last = *known;
 		return known->raw;
 	}
+	rv->own.n = 0;
 	for (uint32_t i = a->n; i-- > 0;)
-		stack = frames_push(
-			rv->fr, stack,
-			resolve_kernel_frame(rv, in, a, i, &partial));
-	uint32_t raw = frames_noted(rv->fr, stack, a, addrs, in->note);
-	const struct slot s = {
-		.space = in->space_id,
-		.gen = gen,
-		.raw = raw,
-		.partial = partial,
-	};
+		resolve_add(&rv->own, a->ip[i],
+			    resolve_kernel_frame(rv, in, a, i, &partial));
+	uint32_t raw = resolve_raw(rv, &rv->own, 0, a, addrs, in->note);
 
 	if (now)
-		resolve_cache_put(rv, home, hash, s);
+		resolve_cache_put(rv, home, hash,
+				  (struct slot){ .space = in->space_id,
+						 .gen = gen,
+						 .raw = raw,
+						 .partial = partial });
 	return raw;
 }
 
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a, bool user,
 		       struct raw_note note)
 {
-	uint32_t frame = resolve_fixed_frame(
+	struct frame frame = resolve_fixed_frame(
 		rv, &rv->guest[user], IMAGE_GUEST,
 		user ? "[guest user]" : "[guest kernel]", 0);
-	uint32_t stack = 0;
 
-	if (!a->n)
-		return 0;
+	rv->own.n = 0;
 	for (uint32_t i = 0; i < a->n; i++)
-		stack = frames_push(rv->fr, stack, frame);
-	return frames_noted(rv->fr, stack, a, resolve_list_hash(a), note);
+		resolve_add(&rv->own, a->ip[i], frame);
+	return a->n ? resolve_raw(rv, &rv->own, 0, a, resolve_list_hash(a),
+				  note)
+		    : 0;
 }

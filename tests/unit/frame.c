@@ -114,12 +114,15 @@ START_TEST(raw_chains_differ_by_stack_and_addresses)
 	struct addrs a = { .ip = ip, .n = 3 };
 	struct addrs b = { .ip = ip, .n = 2 };
 	uint64_t h = 7; /* the same for all: only comparing tells them apart */
+	uint32_t f = frame_frame_at(fr, file_image(fr, "a", 0), 1);
+	uint32_t s = frames_push(fr, 0, f), t = frames_push(fr, s, f);
 
-	uint32_t r = frames_raw(fr, 1, &a, h);
-	ck_assert_uint_eq(frames_raw(fr, 1, &a, h), r);
-	ck_assert_uint_ne(frames_raw(fr, 2, &a, h), r);
-	ck_assert_uint_ne(frames_raw(fr, 1, &b, h), r);
+	uint32_t r = frames_raw(fr, s, &a, h);
+	ck_assert_uint_eq(frames_raw(fr, s, &a, h), r);
+	ck_assert_uint_ne(frames_raw(fr, t, &a, h), r);
+	ck_assert_uint_ne(frames_raw(fr, s, &b, h), r);
 	ck_assert_uint_eq(fr->n_raw, 3);
+	ck_assert_uint_eq(frames_get_raw(fr, r)->stack, s);
 	ck_assert_uint_eq(frames_get_raw(fr, r)->n, 3);
 	ck_assert_mem_eq(frames_get_raw(fr, r)->inner, ip, sizeof(ip));
 	ck_assert_ptr_ne(frames_get_raw(fr, r)->inner, ip);
@@ -137,7 +140,7 @@ static uint32_t frame_add_unwound(struct frames *fr, uint64_t inner, uint32_t n,
 
 	for (uint32_t i = 0; i < n; i++)
 		ip[i] = n - i <= outer ? 1000 - (n - i) : inner + i;
-	return frames_noted(fr, 1, &a, hash_u64s(ip, n, 0), note);
+	return frames_noted(fr, 0, &a, hash_u64s(ip, n, 0), note);
 }
 
 START_TEST(unwound_stacks_share_their_outer_addresses)
@@ -166,6 +169,87 @@ START_TEST(unwound_stacks_share_their_outer_addresses)
 				  id);
 	}
 	frames_free(fr);
+}
+END_TEST
+
+static void frame_wait(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Adds three raw chains to fr: a;b;c, a;b;d like it, and e. Returns the first
+ * one's id. */
+static uint32_t frame_add_lists(struct frames *fr, uint64_t hash)
+{
+	const uint32_t img = file_image(fr, "/bin/a", 0);
+	const uint64_t ip[] = { 3, 2, 1 };
+	const struct addrs a = { .ip = ip, .n = 3 };
+	struct frame at[] = { { img, 0, 1 }, { img, 0, 2 }, { img, 0, 3 } };
+	struct frame_list l = { .at = at, .n = 3, .hash = hash };
+	const struct raw_note none = { 0 };
+
+	l.like = frames_list(fr, &l, &a, 1, none);
+	const uint32_t first = l.like;
+
+	/* the frames of a list are not needed after the call */
+	at[2].off = 4;
+	l.hash = hash + 1;
+	l.n_like = 2;
+	frames_list(fr, &l, &a, 1, none);
+	at[0].off = 5;
+	l = (struct frame_list){ .at = at, .n = 1, .hash = hash + 2 };
+	frames_list(fr, &l, &a, 1, none);
+	return first;
+}
+
+START_TEST(frames_that_are_interned_later_have_the_same_ids)
+{
+	struct frames *now = frames_new();
+	struct frames *later = frames_new();
+	struct frames_late late = { 0 };
+	int waited = 0;
+
+	frames_defer(later, frame_wait, &waited);
+	ck_assert_uint_eq(frame_add_lists(now, 7), 1);
+	ck_assert_uint_eq(frame_add_lists(later, 7), 1);
+	ck_assert_uint_eq(later->n_raw, now->n_raw);
+	ck_assert_uint_eq(later->n_frame, 0);
+	ck_assert_uint_eq(frames_get_raw(later, 2)->stack, 0);
+	frames_pass(later, &late);
+	ck_assert_uint_eq(late.n, 3);
+	ck_assert_uint_eq(late.n_frame, 3 + 1 + 1);
+	/* these are added before and after the first ones are interned */
+	frame_add_lists(now, 17);
+	frame_add_lists(later, 17);
+	frames_intern(later, &late);
+	ck_assert_uint_eq(late.n, 0);
+	frame_add_lists(now, 27);
+	frame_add_lists(later, 27);
+	frames_settle(later);
+	ck_assert_int_eq(waited, 1);
+	/* what is added after that is interned at once */
+	frame_add_lists(now, 37);
+	frame_add_lists(later, 37);
+	frames_settle(later);
+	ck_assert_int_eq(waited, 1);
+	ck_assert_uint_eq(now->n_raw, 4 * 3);
+	ck_assert_uint_eq(later->n_frame, now->n_frame);
+	ck_assert_uint_eq(later->n_stack, now->n_stack);
+	ck_assert_uint_eq(now->n_stack, 5);
+	for (uint32_t i = 1; i <= now->n_raw; i++) {
+		const uint32_t stack = frames_get_raw(now, i)->stack;
+		uint8_t a[16], b[16];
+
+		ck_assert_uint_eq(frames_get_raw(later, i)->stack, stack);
+		ck_assert_uint_eq(frames_get_stack(now, stack)->depth,
+				  i % 3 ? 3 : 1);
+		frames_hash(now, stack, a);
+		frames_hash(later, stack, b);
+		ck_assert_mem_eq(a, b, 16);
+	}
+	frames_late_release(&late);
+	frames_free(now);
+	frames_free(later);
 }
 END_TEST
 
@@ -262,6 +346,7 @@ RUN("frame", equal_things_have_equal_ids, images_differ_by_every_field,
     strings_are_copied, parents_come_before_and_depths_add_up,
     raw_chains_differ_by_stack_and_addresses,
     unwound_stacks_share_their_outer_addresses,
+    frames_that_are_interned_later_have_the_same_ids,
     content_hash_does_not_depend_on_ids,
     content_hash_takes_the_build_id_before_the_path, content_hash_never_changes,
     content_hash_depends_on_order, symbols_keep_their_number_and_offset)
