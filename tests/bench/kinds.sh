@@ -17,13 +17,13 @@ n=$3
 compile() {
 	# shellcheck disable=SC2046 # flags are words
 	printf '%s\n' analyze/*/*.c cli/*/*.c formats/*/*.c symbolize/*/*.c | head -n "$1" |
-		xargs -n 1 -P 2 gcc -std=gnu11 -D_GNU_SOURCE -I. -I"$BUILD" -O2 -S -o /dev/null \
-			$(pkg-config --cflags json-c)
+		xargs -n 1 -P 2 gcc -std=gnu11 -D_GNU_SOURCE -DCODE_RULES=0 -I. -I"$BUILD" -O2 -S \
+			-o /dev/null $(pkg-config --cflags json-c)
 }
 
 build() {
 	rm -rf "$folder"
-	timeout "$1" make -s -j2 LTO= CCACHE= O="$folder" all >/dev/null 2>&1
+	timeout "$1" make -s -j2 LTO= CCACHE= O="$folder" all >/dev/null 2>&1 || true
 }
 
 # CLIENT N: each answer is another thread of the server
