@@ -1,5 +1,5 @@
 # kinds.py - what people have: a system with make, a compile, a server, short processes, runtimes, a system, LTTng-UST.
-"""usage: kinds.py BUILD
+"""usage: kinds.py BUILD [ROW...]: all rows, or these ("system, make")
 
 See runs.py, and kinds.sh, whose loads are recorded once into bench/kinds. First
 each sample is compared with that of the newest perf (event of babeltrace2): time,
@@ -67,6 +67,7 @@ import sys
 import runs
 
 BUILD = sys.argv[1]
+ROWS = sys.argv[2:]
 US = os.path.join(BUILD, "backstitch")
 DIR = "bench/kinds/"
 DB = DIR + "out.db"
@@ -421,8 +422,10 @@ def main():
             ("Java, jitdump", java_jitdump),
             ("system", lambda: recorded("system", "system", 60, "-a", "-F", "4000")),
             ("LTTng-UST", ust)):
-        measured(name, make)
-    measured("commands", grown)
+        if name in ROWS or not ROWS:
+            measured(name, make)
+    if not ROWS:
+        measured("commands", grown)
     print("%d targets missed, %d wrong" % (runs.missed, wrong))
     return wrong > 0
 
