@@ -24,32 +24,22 @@ WORDS_FUNCTION(cookie_layout_name,
 	       [LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
 	       [LAYOUT_PAIR] = "pair", [LAYOUT_OPAQUE] = "opaque");
 
-/* Returns the number in ":BITS"; 0 if the text is anything else. */
-static unsigned int parse_bits(const char *s)
-{
-	unsigned int n = 0;
-
-	if (*s++ != ':' || !*s)
-		return 0;
-	for (; *s >= '0' && *s <= '9' && n <= BITS_MAX; s++)
-		n = n * 10 + (unsigned int)(*s - '0');
-	return *s || n > BITS_MAX ? 0 : n;
-}
-
 int cookie_layout_parse(const char *word, unsigned int *layout)
 {
 	const char *low = cookie_layout_name(LAYOUT_LOWCPU);
+	unsigned int bits = 0;
 	const char *name;
 
 	for (*layout = 0; (name = cookie_layout_name(*layout)); ++*layout)
 		if (!strcmp(word, name))
 			return 0;
-	if (strncmp(word, low, strlen(low)) != 0)
+	if (strncmp(word, low, strlen(low)) != 0 || word[strlen(low)] != ':')
 		return -1;
-	unsigned int bits = parse_bits(word + strlen(low));
-
+	for (word += strlen(low) + 1;
+	     *word >= '0' && *word <= '9' && bits <= BITS_MAX; word++)
+		bits = bits * 10 + (unsigned int)(*word - '0');
 	*layout = LAYOUT_LOWCPU | bits << 8;
-	return bits ? 0 : -1;
+	return *word || !bits || bits > BITS_MAX ? -1 : 0;
 }
 
 void cookie_shapes(struct cookie_shape *shape, unsigned int layout)
@@ -240,39 +230,8 @@ static uint64_t *newest_at(const struct counters *cs, struct per_source *ps,
 	return mem_at(ps->newest, ps->n_newest, ps->cap_newest, at);
 }
 
-/* Stores the newest counters that the source has seen while it was alone. */
-static void note_newest(const struct counters *cs, struct per_source *ps)
-{
-	for (size_t i = 0; i < ps->group.n_read; i++) {
-		const struct reading *rd = &ps->group.read[i];
-
-		for (size_t k = 0; k < rd->n_cpu; k++)
-			*newest_at(cs, ps, rd->shape, (int32_t)k) =
-				rd->cpu[k].last;
-	}
-}
-
-/* Adds a source to the group of its line. Only perf's cookies are compared with
- * those of other captures. */
-static void find_group(struct counters *cs, uint16_t source)
-{
-	struct per_source *ps = &cs->src[source];
-
-	for (uint16_t i = 0; i < cs->n_src; i++) {
-		struct per_source *o = &cs->src[i];
-
-		if (i == source || !o->info || o->line != ps->line ||
-		    o->info->cookies != COOKIES_PERF || o->head != i)
-			continue;
-		if (o->next == i)
-			note_newest(cs, o);
-		ps->head = i;
-		ps->next = o->next;
-		o->next = source;
-		return;
-	}
-}
-
+/* Adds a source. One with perf's cookies joins the group of its line: only
+ * these are compared with those of other captures. */
 void counters_source(struct counters *cs, uint16_t source,
 		     const struct source_info *info, uint16_t line)
 {
@@ -283,8 +242,27 @@ void counters_source(struct counters *cs, uint16_t source,
 	ps->head = ps->next = source;
 	ps->first = ps->last = TIME_NONE;
 	ps->group.max_cpu = ps->group.witness = -1;
-	if (info->cookies == COOKIES_PERF)
-		find_group(cs, source);
+	if (info->cookies != COOKIES_PERF)
+		return;
+	for (uint16_t i = 0; i < cs->n_src; i++) {
+		struct per_source *o = &cs->src[i];
+
+		if (i == source || !o->info || o->line != line ||
+		    o->info->cookies != COOKIES_PERF || o->head != i)
+			continue;
+		/* the newest counters that it has seen while it was alone */
+		for (size_t k = 0; o->next == i && k < o->group.n_read; k++) {
+			const struct reading *rd = &o->group.read[k];
+
+			for (size_t cpu = 0; cpu < rd->n_cpu; cpu++)
+				*newest_at(cs, o, rd->shape, (int32_t)cpu) =
+					rd->cpu[cpu].last;
+		}
+		ps->head = i;
+		ps->next = o->next;
+		o->next = source;
+		return;
+	}
 }
 
 static struct group *counters_group(const struct counters *cs, uint16_t source)
@@ -307,28 +285,23 @@ static uint64_t count_in_cookie(const struct cookie_shape *sh, uint64_t cookie)
 	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
 
-/* Returns the first CPU number that is too large. CPU numbers may have holes,
- * so a record may have a CPU above the number of CPUs. */
-static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
-{
-	int32_t n = cs->src[source].info->cpus_avail;
-	int32_t max = counters_group(cs, source)->max_cpu;
-
-	if (n <= 0 || n > CPUS_MAX)
-		return CPUS_MAX;
-	return (uint64_t)(max < n ? n : max + 1);
-}
-
 /* Returns the CPU of the cookie, or -1 if it does not have this shape. */
 static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
 				  const struct cookie_shape *sh,
 				  uint64_t cookie)
 {
 	uint64_t cpu = extract_bits(cookie, sh->cpu_at, sh->cpu_bits);
+	/* CPU numbers may have holes, so a record may have a CPU above the
+	 * number of CPUs. */
+	const int32_t max = counters_group(cs, source)->max_cpu;
+	int32_t limit = cs->src[source].info->cpus_avail;
 
-	if (sh->step == 2 && !(count_in_cookie(sh, cookie) & 1))
-		return -1;
-	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(cs, source))
+	if (limit <= 0 || limit > CPUS_MAX)
+		limit = CPUS_MAX;
+	else if (max >= limit)
+		limit = max + 1;
+	if ((sh->step == 2 && !(count_in_cookie(sh, cookie) & 1)) ||
+	    cpu < sh->bias || cpu - sh->bias >= (uint64_t)limit)
 		return -1;
 	return (int32_t)(cpu - sh->bias);
 }
@@ -548,20 +521,6 @@ enum sight {
 	SIGHT_LATE, /* a larger one was seen before */
 };
 
-/* Extends the counter to 64 bits. Returns 0 if it is out of range. */
-static uint64_t extend_count(const struct cookie_shape *sh,
-			     const struct per_cpu *pc, uint64_t count)
-{
-	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
-
-	if (!pc->any)
-		return COUNT_BASE + count;
-	uint64_t up = (count - pc->last) & mask;
-	uint64_t e = up > mask / 2 ? pc->last - (mask + 1 - up) : pc->last + up;
-
-	return e < COUNT_BASE - COUNT_FAR || e > COUNT_BASE + COUNT_FAR ? 0 : e;
-}
-
 /* Notes a counter of a CPU, and which ones are missing before it. */
 static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 				     uint8_t step, int64_t time)
@@ -616,21 +575,6 @@ static bool is_surely_made(const struct counters *cs,
 		i = cs->src[i].next;
 	} while (i != s->source);
 	return true;
-}
-
-/* Returns whether this capture has seen a later counter of the CPU. A record of
- * another capture may seem later because clocks differ. */
-static bool count_is_late(struct counters *cs, uint16_t source,
-			  const struct cookie_shape *sh, int32_t cpu,
-			  uint64_t e)
-{
-	if (counters_is_alone(cs, source))
-		return true;
-	uint64_t *newest = newest_at(cs, &cs->src[source], sh, cpu);
-	if (e < *newest)
-		return true;
-	*newest = e;
-	return false;
 }
 
 /* Returns the distance of the counter from the largest one seen; the largest
@@ -739,18 +683,32 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 		return -1;
 	made_on = carried_from(rd, made_on, s->cookie);
 	struct per_cpu *pc = mem_at(rd->cpu, rd->n_cpu, rd->cap_cpu, made_on);
-	uint64_t e = extend_count(rd->shape, pc,
-				  count_in_cookie(rd->shape, s->cookie));
+	const uint64_t mask = ((uint64_t)1 << rd->shape->count_bits) - 1;
+	const uint64_t count = count_in_cookie(rd->shape, s->cookie);
+	uint64_t e = COUNT_BASE + count; /* extended to 64 bits */
 
-	if (!e)
-		return -1;
+	if (pc->any) {
+		uint64_t up = (count - pc->last) & mask;
+
+		e = up > mask / 2 ? pc->last - (mask + 1 - up) : pc->last + up;
+		if (e < COUNT_BASE - COUNT_FAR || e > COUNT_BASE + COUNT_FAR)
+			return -1;
+	}
 	enum sight got = counters_see_count(pc, e, rd->shape->step, s->time);
 	if (cs->src[s->source].info->has_time && s->time != TIME_NONE &&
 	    rd == counters_group(cs, s->source)->read)
 		compare_clocks(cs, s, pc, made_on, e, got);
-	bool late = count_is_late(cs, s->source, rd->shape, made_on, e) &&
-		    got == SIGHT_LATE;
+	/* Has this capture seen a later counter of the CPU? A record of another
+	 * capture may seem later because clocks differ. */
+	bool late = got == SIGHT_LATE;
 
+	if (!counters_is_alone(cs, s->source)) {
+		uint64_t *newest =
+			newest_at(cs, &cs->src[s->source], rd->shape, made_on);
+
+		late &= e < *newest;
+		raise_to(*newest, e);
+	}
 	/* a counter of a run that was output was not seen before */
 	if (got == SIGHT_AGAIN)
 		return pc->n_out ? 0 : COUNTER_AGAIN;
@@ -831,33 +789,6 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 	return missing;
 }
 
-/* Outputs the summary of a source, if it has cookies. */
-static void push_session(struct counters *cs, uint16_t source)
-{
-	const struct per_source *ps = &cs->src[source];
-	const struct group *gr = counters_group(cs, source);
-	bool tells = witness_of(cs, source) == source;
-	struct fact f = { .kind = FACT_SESSION };
-
-	if (!ps->any)
-		return;
-	f.session = (struct fact_session){
-		.source = source,
-		.layout = cookie_layout_name(
-			gr->n_read ? gr->read[0].shape->layout : LAYOUT_OPAQUE),
-		.reason = "counted together with another capture",
-		.no_chain = ps->end.no_chain,
-		.no_sample = ps->end.no_sample,
-	};
-	if (tells)
-		f.session.reason = why_no_proof(cs, source, -1);
-	for (size_t i = 0; tells && gr->n_read && i < gr->read[0].n_cpu; i++)
-		if (gr->read[0].cpu[i].any)
-			f.session.missing +=
-				push_cpu_counters(cs, source, (int32_t)i);
-	*fact_queue_add(cs->out) = f;
-}
-
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end)
 {
@@ -870,9 +801,35 @@ void counters_end(struct counters *cs, uint16_t source,
 			return;
 		i = cs->src[i].next;
 	} while (i != source);
-	i = cs->src[source].head;
+	/* outputs the summary of each source that has cookies */
+	const uint16_t head = cs->src[source].head;
+	const struct group *gr = counters_group(cs, source);
+
+	i = head;
 	do {
-		push_session(cs, i);
-		i = cs->src[i].next;
-	} while (i != cs->src[source].head);
+		const struct per_source *ps = &cs->src[i];
+		const bool tells = witness_of(cs, i) == i;
+		struct fact f = { .kind = FACT_SESSION };
+
+		f.session = (struct fact_session){
+			.source = i,
+			.layout = cookie_layout_name(
+				gr->n_read ? gr->read[0].shape->layout
+					   : LAYOUT_OPAQUE),
+			.reason = tells ? why_no_proof(cs, i, -1)
+					: "counted together with another "
+					  "capture",
+			.no_chain = ps->end.no_chain,
+			.no_sample = ps->end.no_sample,
+		};
+		for (size_t k = 0;
+		     ps->any && tells && gr->n_read && k < gr->read[0].n_cpu;
+		     k++)
+			if (gr->read[0].cpu[k].any)
+				f.session.missing +=
+					push_cpu_counters(cs, i, (int32_t)k);
+		if (ps->any)
+			*fact_queue_add(cs->out) = f;
+		i = ps->next;
+	} while (i != head);
 }
