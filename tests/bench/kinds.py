@@ -17,26 +17,38 @@ The second table has commands that no other program has, on databases of two
 sizes: seconds and MiB for each million events. MiB is what the kernel counts at
 most, with pages of the capture that are mapped.
 
-Last result (2 cores, before all other work of the machine; medians of 3; the
+Last result (2 cores, before all other work of the machine; medians of 5; the
 other, ours, ratio by the clock and by processor time):
 
-    compile, script / ingest        perf 6.1          2.31   2.22   1.07   0.89
-    compile, script / script        perf 6.1          2.00   2.67   0.73   0.62
-    compile, first look             perf 6.1          1.14   2.30   0.50   0.50
-    server, script / ingest         perf 6.1          1.62   0.52   3.08   2.13
-    server, script / script         perf 6.1          1.61   0.56   2.86   2.32
-    server, first look              perf 6.1          0.42   0.47   0.90   0.90
-    short, script / ingest          perf 6.1          1.71   0.82   2.09   1.46
-    short, script / script          perf 6.1          1.79   1.11   1.60   1.20
-    short, first look               perf 7.2          0.83   0.97   0.84   0.84
-    Node, inject, script / ingest   perf 7.2          2.18   0.47   4.58   3.44
-    Node, inject, script / script   perf 7.2          2.09   0.45   4.55   3.85
-    Java, script / ingest           perf 6.1          0.43   0.26   1.63   1.35
+    system, make, script / ingest   perf 6.1          4.28   2.11   1.93   1.45
+    system, make, script / script   perf 6.1          3.54   1.88   2.06   1.57
+    system, make, first look        perf 6.1          2.22   2.07   1.02   1.02
+    system, script, script / ingest perf 6.1          0.43   0.30   1.64   1.35
+    system, script, script / script perf 6.1          0.51   0.24   2.11   1.82
+    system, script, first look      perf 7.2          0.28   0.22   1.35   1.35
+    system, 200 threads, ingest     perf 6.1          3.29   1.25   2.76   2.12
+    system, 200 threads, script     perf 6.1          3.55   1.31   2.70   2.16
+    system, 200 threads, first look perf 6.1          1.01   1.19   0.75   0.75
+    compile, script / ingest        perf 6.1          7.23   3.73   2.02   1.48
+    compile, script / script        perf 6.1          6.00   3.92   1.44   1.09
+    compile, first look             perf 6.1          3.34   4.03   1.01   1.01
+    server, script / ingest         perf 6.1          3.35   1.08   3.24   2.14
+    server, script / script         perf 6.1          3.64   1.28   3.21   2.44
+    server, first look              perf 7.2          1.28   1.12   1.09   1.09
+    short, script / ingest          perf 6.1          5.09   1.66   3.09   2.10
+    short, script / script          perf 6.1          5.28   2.35   2.28   1.70
+    short, first look               perf 7.2          1.95   1.94   1.02   1.02
+    Node, inject, script / ingest   perf 7.2          4.37   0.82   5.23   3.51
+    Node, inject, script / script   perf 7.2          5.08   0.80   5.91   4.54
+    Java, script / ingest           perf 6.1          0.89   0.43   2.29   1.88
+    system, script / ingest         perf 6.1          4.38   1.65   2.84   2.00
+    system, script / script         perf 6.1          5.01   1.99   2.64   2.01
+    system, first look              perf 7.2          2.35   2.10   0.99   0.99
+
+and before that, of other captures of the same kinds (medians of 3):
+
     Java, script / script           perf 7.2          0.53   0.24   2.24   2.04
     Java, first look                perf 6.1          0.18   0.22   0.83   0.83
-    system, script / ingest         perf 6.1          3.40   1.41   2.41   1.90
-    system, script / script         perf 6.1          3.39   1.57   2.14   1.79
-    system, first look              perf 6.1          1.38   1.45   0.95   0.95
     LTTng-UST, dummy / no fields    babeltrace2 2.1   1.59   0.66   2.30   1.45
     LTTng-UST, text / fields        babeltrace2 2.1   6.23   1.24   5.18   2.83
 
@@ -50,10 +62,10 @@ other, ours, ratio by the clock and by processor time):
     report --diff        0.12   0.10   0.12   0.10     16     13    of 3.09, 9.24
     merge                0.51   0.44   0.48   0.41     12      4    of 3.09, 9.24
 
-The compile takes longest: its 622,765 samples of 805 processes have 398,921
-chains. No function has more than 8 % of its time: of each chain frames are found
-and interned, and it is asked whether its caller is missing, which is remembered
-by file and offset. perf only finds frames."""
+The compile takes longest: its 1,043,696 samples of 613 processes have 195,276
+stacks. Of each chain frames are found and interned, and it is asked whether its
+caller is missing, which is remembered by file and offset. perf only finds
+frames."""
 
 import collections
 import csv
