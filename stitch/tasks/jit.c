@@ -10,7 +10,6 @@
 #include "stitch/base/table.h"
 #include "stitch/files/path.h"
 #include "stitch/record.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/tasks/space.h"
 
 #define CODES_MAX (1u << 25)
