@@ -297,23 +297,6 @@ static int views_hide(const struct store *db, const char *sql, size_t len,
 	return rc;
 }
 
-/* Hides all views with views of this connection: a view of the database uses
- * the views of the database, even if one of this connection hides them, so one
- * foreign view is enough. */
-static int views_hide_all(const struct store *db, const struct views_kind *kind,
-			  size_t n, struct err *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct views_kind all = { create_view, kind[i].file,
-						"no_such_thing", views_hide };
-
-		if (kind[i].head == create_view &&
-		    views_check_kind(db, &all, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* Checks everything. A view in place of a table may have endless rows, a
  * generated column may compute anything, and a foreign view may return
  * something else than its name says. */
@@ -340,7 +323,18 @@ static int views_check_all(const struct store *db, struct err *err)
 	     (views_check_none(db, "changed_fields", "table", err) ||
 	      views_check_none(db, "computed_index", "index", err))))
 		return -1;
-	return hidden ? views_hide_all(db, kinds, ARRAY_SIZE(kinds), err) : 0;
+	/* Hide all views with views of this connection: a view of the database
+	 * uses the views of the database, even if one of this connection hides
+	 * them, so one foreign view is enough. */
+	for (size_t i = 0; hidden && i < ARRAY_SIZE(kinds); i++) {
+		const struct views_kind all = { create_view, kinds[i].file,
+						"no_such_thing", views_hide };
+
+		if (kinds[i].head == create_view &&
+		    views_check_kind(db, &all, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* In one transaction: each query by itself would lock the file again, four

@@ -45,13 +45,6 @@ static void cpu_current_take(struct cpu_current *s, int32_t cpu, int32_t tid,
 	s->at[cpu].name[n] = '\0';
 }
 
-/* Notes that records of a CPU (-1: of any CPU) were lost. */
-static void cpu_current_lose(struct cpu_current *s, int32_t cpu)
-{
-	for (size_t i = 0; i < s->n; i++)
-		s->at[i].unsure |= cpu < 0 || (size_t)cpu == i;
-}
-
 /* Returns the tid that came to this CPU last; 0: idle, or not known. */
 static int32_t cpu_current_tid(const struct cpu_current *s, int32_t cpu)
 {
@@ -800,8 +793,11 @@ static void stitch_take_record(struct stitch *st)
 		return;
 	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
 		join_session(st->join, rec->source)->filtered = true;
-	if (k == REC_LOST)
-		cpu_current_lose(&st->own->seats, rec->cpu);
+	struct cpu_current *seats = &st->own->seats;
+
+	/* cpu -1: of any CPU */
+	for (size_t i = 0; k == REC_LOST && i < seats->n; i++)
+		seats->at[i].unsure |= rec->cpu < 0 || (size_t)rec->cpu == i;
 	if (k == REC_SAMPLE)
 		stitch_take_sample(st);
 	else if (k == REC_CHAIN)

@@ -325,6 +325,7 @@ static void storing_free(struct storing *s)
 		pthread_cond_signal(&s->more);
 		pthread_mutex_unlock(&s->lock);
 		pthread_join(s->thread, NULL);
+		frames_defer(s->frames, NULL, NULL);
 	}
 	pthread_cond_destroy(&s->less);
 	pthread_cond_destroy(&s->more);

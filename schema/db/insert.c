@@ -32,20 +32,6 @@ static int insert_statement(sqlite3 *db, struct bulk_table *t)
 	return rc;
 }
 
-static int insert_value(sqlite3_stmt *st, int i, uint64_t type,
-			const unsigned char *at)
-{
-	const size_t len = record_type_len(type);
-
-	if (type == RECORD_NULL)
-		return sqlite3_bind_null(st, i);
-	if (type < RECORD_BLOB)
-		return sqlite3_bind_int64(st, i, record_int(type, at, len));
-	return type & 1 ? sqlite3_bind_text(st, i, (const char *)at, (int)len,
-					    SQLITE_STATIC)
-			: sqlite3_bind_blob(st, i, at, (int)len, SQLITE_STATIC);
-}
-
 /* Inserts the row at *next, and moves *next past it. */
 static int insert_row(const struct block *b, const unsigned char **next)
 {
@@ -61,8 +47,20 @@ static int insert_row(const struct block *b, const unsigned char **next)
 
 		if (type < end)
 			type += record_varint(type, end, &v);
-		rc = insert_value(st, i + 1, v, at);
-		at += record_type_len(v);
+		const size_t len = record_type_len(v);
+
+		if (v == RECORD_NULL)
+			rc = sqlite3_bind_null(st, i + 1);
+		else if (v < RECORD_BLOB)
+			rc = sqlite3_bind_int64(st, i + 1,
+						record_int(v, at, len));
+		else if (v & 1)
+			rc = sqlite3_bind_text(st, i + 1, (const char *)at,
+					       (int)len, SQLITE_STATIC);
+		else
+			rc = sqlite3_bind_blob(st, i + 1, at, (int)len,
+					       SQLITE_STATIC);
+		at += len;
 	}
 	if (!rc && !b->dense && bulk_has_key(&b->table->shape))
 		rc = sqlite3_bind_int64(st, 1, h.key);

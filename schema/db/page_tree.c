@@ -289,24 +289,6 @@ struct page_near {
 
 SORT_BY_DIGITS(page_tree_by_key, struct page_near, key);
 
-/* Drops the rows up to a key, which wait no longer. */
-static void page_tree_forget(struct page_tree *t, int64_t upto)
-{
-	size_t rows = t->near_rows;
-	size_t left = 0;
-	struct packing_head h;
-
-	t->n_near = t->near_rows = 0;
-	for (; rows; rows--, left += packing_size(&h)) {
-		packing_row(t->near + left, &h);
-		if (h.key <= upto)
-			continue;
-		memmove(t->near + t->n_near, t->near + left, packing_size(&h));
-		t->n_near += packing_size(&h);
-		t->near_rows++;
-	}
-}
-
 /* Adds waiting rows, those with the lowest keys first, until at most `keep`
  * bytes of them are left. */
 static int page_tree_take_near(struct page_tree *t, size_t keep)
@@ -339,7 +321,18 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 		left -= packing_size(&h);
 	}
 	free(row);
-	page_tree_forget(t, t->last[0]);
+	/* drop the rows up to the last key, which wait no longer */
+	size_t rows = t->near_rows;
+
+	t->n_near = t->near_rows = 0;
+	for (at = 0; rows; rows--, at += packing_size(&head)) {
+		packing_row(t->near + at, &head);
+		if (head.key <= t->last[0])
+			continue;
+		memmove(t->near + t->n_near, t->near + at, packing_size(&head));
+		t->n_near += packing_size(&head);
+		t->near_rows++;
+	}
 	return rc;
 }
 

@@ -424,17 +424,6 @@ static int settle_pieces(struct merge *m, struct err *err)
 	return maker_exec(m->out, store_sql("settle_lines_end"), err);
 }
 
-static int merge_settle(struct merge *m, struct err *err)
-{
-	int64_t has;
-
-	return maker_number(m->out, store_sql("settle_has_pieces"), &has,
-			    err) ||
-			       (has && settle_pieces(m, err))
-		       ? -1
-		       : 0;
-}
-
 /* ---- requests whose chain is in another capture
  *
  * A cookie is the CPU and a counter since the boot, so in two captures of one
@@ -443,18 +432,6 @@ static int merge_settle(struct merge *m, struct err *err)
  * no counter wraps. For the same reason a counter that another such capture has
  * is not missing, and a request in an earlier capture was the first of its
  * cookie. */
-
-/* Joins each waiting request with the chain that another capture has. */
-static int join_open(struct merge *m, struct err *err)
-{
-	return maker_exec(m->out, store_sql("merge_join_begin"), err) ||
-			       maker_exec(m->out,
-					  store_sql("merge_join_verdicts"),
-					  err) ||
-			       merge_apply(m, err)
-		       ? -1
-		       : maker_exec(m->out, store_sql("merge_join_end"), err);
-}
 
 /* Joins halves of different captures. */
 static int join_captures(struct merge *m, struct err *err)
@@ -466,8 +443,13 @@ static int join_captures(struct merge *m, struct err *err)
 		return -1;
 	if (!open && !kin)
 		return 0;
+	/* join each waiting request with the chain that another capture has */
 	if (maker_exec(m->out, store_sql("merge_boots"), err) ||
-	    (open && join_open(m, err)) ||
+	    (open &&
+	     (maker_exec(m->out, store_sql("merge_join_begin"), err) ||
+	      maker_exec(m->out, store_sql("merge_join_verdicts"), err) ||
+	      merge_apply(m, err) ||
+	      maker_exec(m->out, store_sql("merge_join_end"), err))) ||
 	    (kin && maker_exec(m->out, store_sql("merge_kin"), err)))
 		return -1;
 	return maker_exec(m->out, store_sql("merge_boots_end"), err);
@@ -475,10 +457,13 @@ static int join_captures(struct merge *m, struct err *err)
 
 int merge_join(struct merge *m, struct err *err)
 {
-	return maker_exec(m->out, store_sql("merge_verdicts_begin"), err) ||
-			       merge_settle_open(m, err) ||
-			       join_captures(m, err) || merge_settle(m, err)
-		       ? -1
-		       : maker_exec(m->out, store_sql("merge_verdicts_end"),
-				    err);
+	int64_t pieces;
+
+	if (maker_exec(m->out, store_sql("merge_verdicts_begin"), err) ||
+	    merge_settle_open(m, err) || join_captures(m, err) ||
+	    maker_number(m->out, store_sql("settle_has_pieces"), &pieces,
+			 err) ||
+	    (pieces && settle_pieces(m, err)))
+		return -1;
+	return maker_exec(m->out, store_sql("merge_verdicts_end"), err);
 }

@@ -361,15 +361,6 @@ int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 		       : 0;
 }
 
-static void fields_add_place(struct ev_map *m, uint16_t column, uint16_t field)
-{
-	uint32_t i = m->n_place++;
-
-	for (; i && m->place[i - 1].column > column; i--)
-		m->place[i] = m->place[i - 1];
-	m->place[i] = (struct ev_place){ column, field };
-}
-
 /* Maps the fields of an event to columns, and adds the columns that are
  * missing. Events with too many fields do not come here: store_wants_fields()
  * keeps their raw payload. If the union of the fields in all captures exceeds
@@ -404,7 +395,12 @@ static int fields_make_map(struct maker *mk, const struct source *src,
 
 		if (!at)
 			continue;
-		fields_add_place(m, at, (uint16_t)f);
+		/* the places are in the order of the columns */
+		uint32_t k = m->n_place++;
+
+		for (; k && m->place[k - 1].column > at; k--)
+			m->place[k] = m->place[k - 1];
+		m->place[k] = (struct ev_place){ at, (uint16_t)f };
 		if (e->fields[f].is_stack &&
 		    fields_note_stack(mk, ev->name, ev->col[at - 1].name, err))
 			return -1;

@@ -177,21 +177,6 @@ static void sample_groups_clear(struct maker *mk, struct sample_groups *sg)
 	sg->ended = false;
 }
 
-static void sample_groups_grow(struct sample_groups *sg)
-{
-	struct sample_group *old = sg->slot;
-	size_t n = sg->n_slot;
-
-	sg->slot = mem_new_table(n * 2, sizeof(*sg->slot));
-	sg->n_slot = n * 2;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].n)
-			*sample_groups_find(sg, &old[i],
-					    sample_groups_hash(&old[i])) =
-				old[i];
-	free(old);
-}
-
 static int sample_groups_add_now(struct maker *mk, const struct sample_group *g,
 				 uint64_t hash, struct err *err)
 {
@@ -204,12 +189,25 @@ static int sample_groups_add_now(struct maker *mk, const struct sample_group *g,
 	if (!to->n &&
 	    sg->n_group ==
 		    sg->n_slot / 4 * (sg->n_slot < SLOTS_FULLER ? 2 : 3)) {
-		if (sg->n_slot < (mk->db->sums ? SLOTS_MAX_SUMS : SLOTS_MAX))
-			sample_groups_grow(sg);
-		else if (sample_groups_write(mk, err))
+		const size_t n = sg->n_slot;
+
+		if (n < (mk->db->sums ? SLOTS_MAX_SUMS : SLOTS_MAX)) {
+			struct sample_group *old = sg->slot;
+
+			sg->slot = mem_new_table(n * 2, sizeof(*sg->slot));
+			sg->n_slot = n * 2;
+			for (size_t i = 0; i < n; i++)
+				if (old[i].n)
+					*sample_groups_find(
+						sg, &old[i],
+						sample_groups_hash(&old[i])) =
+						old[i];
+			free(old);
+		} else if (sample_groups_write(mk, err)) {
 			return -1;
-		else
+		} else {
 			sample_groups_clear(mk, sg);
+		}
 		to = sample_groups_find(sg, g, hash);
 	}
 	if (to->n) {

@@ -101,23 +101,6 @@ void table_add(struct table *t, uint64_t hash, uint32_t id)
 	t->n++;
 }
 
-/* Moves later entries of the probe chain back into the hole at i, so that no
- * search stops too early. */
-static void table_close_hole(struct table *t, size_t i)
-{
-	size_t mask = t->size - 1;
-
-	for (size_t j = (i + 1) & mask; t->slot[j].id; j = (j + 1) & mask) {
-		size_t want = table_home(t, t->slot[j].hash);
-
-		if (((j - want) & mask) < ((j - i) & mask))
-			continue;
-		t->slot[i] = t->slot[j];
-		i = j;
-	}
-	t->slot[i].id = 0;
-}
-
 bool table_remove(struct table *t, uint64_t hash, uint32_t id)
 {
 	if (!t->n)
@@ -126,7 +109,20 @@ bool table_remove(struct table *t, uint64_t hash, uint32_t id)
 	     i = (i + 1) & (t->size - 1)) {
 		if (t->slot[i].hash != hash || t->slot[i].id != id + 1)
 			continue;
-		table_close_hole(t, i);
+		/* Move later entries of the probe chain back into the hole at
+		 * i, so that no search stops too early. */
+		const size_t mask = t->size - 1;
+
+		for (size_t j = (i + 1) & mask; t->slot[j].id;
+		     j = (j + 1) & mask) {
+			size_t want = table_home(t, t->slot[j].hash);
+
+			if (((j - want) & mask) < ((j - i) & mask))
+				continue;
+			t->slot[i] = t->slot[j];
+			i = j;
+		}
+		t->slot[i].id = 0;
 		t->n--;
 		return true;
 	}

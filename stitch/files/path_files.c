@@ -29,10 +29,14 @@ static bool path_file_differs(const struct path_file *a,
 	return (a->maj && b->maj) || (a->gen && b->gen);
 }
 
-static struct path_entry *path_files_entry(struct path_files *pf,
-					   const char *path, size_t len,
-					   const struct path_file *f)
+void path_files_add(struct path_files **pfs, const char *path, size_t len,
+		    const struct path_file *f)
 {
+	if (!f->ino || !len || path[0] != '/')
+		return;
+	if (!*pfs)
+		*pfs = mem_new(1, sizeof(**pfs));
+	struct path_files *pf = *pfs;
 	uint32_t id = pf->last + 1 < pf->n ? pf->last + 1 : 0;
 
 	if (!pf->n || intern_length(&pf->paths, id) != len ||
@@ -42,17 +46,7 @@ static struct path_entry *path_files_entry(struct path_files *pf,
 		*mem_add(pf->entry, pf->n, pf->cap) =
 			(struct path_entry){ .first = *f };
 	pf->last = id;
-	return &pf->entry[id];
-}
-
-void path_files_add(struct path_files **pf, const char *path, size_t len,
-		    const struct path_file *f)
-{
-	if (!f->ino || !len || path[0] != '/')
-		return;
-	if (!*pf)
-		*pf = mem_new(1, sizeof(**pf));
-	struct path_entry *e = path_files_entry(*pf, path, len, f);
+	struct path_entry *e = &pf->entry[id];
 
 	bool differs = path_file_differs(&e->first, f);
 

@@ -121,25 +121,6 @@ bool contradiction_is_early(const struct join_chain *c, int64_t asked,
 	       (c->cpu == cpu || saturating_apart(asked, c->time) > CLOCKS_NS);
 }
 
-/* Reports a cookie that comes back so long after it was seen that nothing is
- * known about it. If it was the thread's own, all known cookies of the thread
- * are newer, and clocks must have swapped it with all of them. */
-static void contradiction_again(const struct contradictions *k,
-				const struct join_past *past,
-				const struct join_half *half)
-{
-	const struct cookie_entry *a = past->oldest;
-	const struct cookie_entry *b = past->newest;
-	struct join_clocks swap = no_clocks;
-
-	if (a && (a->first_cpu != half->cpu || b->first_cpu != half->cpu))
-		swap = (struct join_clocks){
-			clocks_between(a->first_time, b->first_time),
-			{ a->first_cpu, b->first_cpu },
-		};
-	contradiction_push(k, RULE_COOKIE_REUSED, half, TIME_NONE, &swap);
-}
-
 void contradiction_new_cookie(const struct contradictions *k,
 			      const struct cookie_entry *e,
 			      const struct cookie_entry *older,
@@ -151,8 +132,24 @@ void contradiction_new_cookie(const struct contradictions *k,
 	if (!is_in_order(se, e, half))
 		return;
 	if (!older) {
-		if (half->again && session_is_alone(se))
-			contradiction_again(k, past, half);
+		/* The cookie comes back so long after it was seen that nothing
+		 * is known about it. If it was the thread's own, all known
+		 * cookies of the thread are newer, and clocks must have swapped
+		 * it with all of them. */
+		const struct cookie_entry *a = past->oldest;
+		const struct cookie_entry *b = past->newest;
+		struct join_clocks swap = no_clocks;
+
+		if (!half->again || !session_is_alone(se))
+			return;
+		if (a &&
+		    (a->first_cpu != half->cpu || b->first_cpu != half->cpu))
+			swap = (struct join_clocks){
+				clocks_between(a->first_time, b->first_time),
+				{ a->first_cpu, b->first_cpu },
+			};
+		contradiction_push(k, RULE_COOKIE_REUSED, half, TIME_NONE,
+				   &swap);
 		return;
 	}
 	int64_t since = older->has_chain ? older->chain.time : older->last_time;

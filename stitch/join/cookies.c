@@ -159,25 +159,6 @@ static void cookies_index_tid(struct cookies *cs, uint32_t i, bool add)
 		table_remove(&cs->by_tid, key, i);
 }
 
-/* Makes an entry a head, or adds it to the list of its cookie. */
-static void cookies_index(struct cookies *cs, uint32_t i)
-{
-	struct cookie_entry *e = &cs->entry[i];
-	const struct cookie_key k = cookie_key_at(e);
-	uint32_t head = cookies_find_head(cs, &k);
-
-	if (!head) {
-		cookies_add_head(cs, i);
-		return;
-	}
-	e->older = head;
-	e->newer = cs->entry[head].newer;
-	cs->entry[head].newer = i;
-	if (e->newer)
-		cs->entry[e->newer].older = i;
-	cookies_index_tid(cs, i, true);
-}
-
 /* Takes an entry out of its list, bucket and table. */
 static void cookies_unindex(struct cookies *cs, uint32_t i)
 {
@@ -236,7 +217,20 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 		.last_time = TIME_NONE,
 		.before = TIME_NONE,
 	};
-	cookies_index(cs, i);
+	/* make it a head, or add it to the list of its cookie */
+	struct cookie_entry *e = &cs->entry[i];
+	uint32_t head = cookies_find_head(cs, key);
+
+	if (!head) {
+		cookies_add_head(cs, i);
+		return i;
+	}
+	e->older = head;
+	e->newer = cs->entry[head].newer;
+	cs->entry[head].newer = i;
+	if (e->newer)
+		cs->entry[e->newer].older = i;
+	cookies_index_tid(cs, i, true);
 	return i;
 }
 

@@ -59,23 +59,6 @@ static void pending_release_held(struct pending_requests *ws, uint32_t i)
 	ws->wait[w->right].left = w->left;
 }
 
-/* Returns the number of a request whose content the caller writes. Nothing is
- * copied: a processor waits if it reads in wide pieces what it has just written
- * in narrow ones (measured: 3 % of an ingest with many requests). */
-static uint32_t pending_requests_new(struct pending_requests *ws)
-{
-	uint32_t i = ws->free;
-
-	if (i) {
-		ws->free = ws->wait[i].next;
-	} else {
-		mem_grow(ws->wait, ws->cap, ws->n + 1);
-		i = (uint32_t)ws->n++;
-	}
-	ws->used++;
-	return i;
-}
-
 /* Outputs a request whose verdict and perf result are known. */
 static void pending_push_request(struct pending_requests *ws, uint32_t i)
 {
@@ -460,8 +443,20 @@ static void fill_request(struct fact_request *r, const struct join_sample *s)
 static uint32_t join_add_request(struct join *jn, const struct join_task *task,
 				 const struct join_sample *s)
 {
-	const uint32_t i = pending_requests_new(&jn->pending);
-	struct pending_request *w = &jn->pending.wait[i];
+	struct pending_requests *ws = &jn->pending;
+	uint32_t i = ws->free;
+
+	if (i) {
+		ws->free = ws->wait[i].next;
+	} else {
+		mem_grow(ws->wait, ws->cap, ws->n + 1);
+		i = (uint32_t)ws->n++;
+	}
+	ws->used++;
+	/* It is written in place: a processor waits if it reads in wide pieces
+	 * what it has just written in narrow ones (measured: 3 % of an ingest
+	 * with many requests). */
+	struct pending_request *w = &ws->wait[i];
 
 	*w = (struct pending_request){
 		.time = s->time,
@@ -626,30 +621,6 @@ static void chain_fill_fact(struct fact *f, const struct join_chain *c)
 	};
 }
 
-/* Outputs the entry's chain; without a sample, it may become an orphan. */
-static void resolve_chain(struct join *jn, const struct cookie_entry *e)
-{
-	struct session *se = NULL;
-	struct fact f;
-	struct fact *to = e->n_events ? fact_queue_add(jn->out) : &f;
-
-	chain_fill_fact(to, &e->chain);
-	to->chain.n_events = e->n_events;
-	if (e->n_events) {
-		if (!(e->asked_by & e->chain_by))
-			to->chain.flags |= VERDICT_OTHER_CAPTURE;
-		return;
-	}
-	missing_reason_chain(jn->losses, join_session(jn, e->chain.source), e,
-			     &f.chain);
-	while ((se = next_session_of(jn, e, e->chain_by, se)))
-		se->totals.no_sample++;
-	if (f.chain.verdict == CHAIN_FOREIGN)
-		orphans_take(&jn->orphans, &jn->sessions, e, &f.chain);
-	else
-		*fact_queue_add(jn->out) = f;
-}
-
 /* Outputs the verdicts of an entry that gets no more records, and drops it. */
 static void join_resolve_entry(struct join *jn, uint32_t i)
 {
@@ -657,11 +628,32 @@ static void join_resolve_entry(struct join *jn, uint32_t i)
 	struct session *se = NULL;
 
 	give_up_waiting(jn, e);
-	if (e->has_chain)
-		resolve_chain(jn, e);
-	else
+	if (!e->has_chain) {
 		while ((se = next_session_of(jn, e, e->asked_by, se)))
 			se->totals.no_chain++;
+		cookies_drop(&jn->cookies, i);
+		return;
+	}
+	struct fact own;
+	struct fact *f = e->n_events ? fact_queue_add(jn->out) : &own;
+
+	chain_fill_fact(f, &e->chain);
+	f->chain.n_events = e->n_events;
+	if (e->n_events && !(e->asked_by & e->chain_by))
+		f->chain.flags |= VERDICT_OTHER_CAPTURE;
+	/* without a sample, the chain may become an orphan */
+	if (!e->n_events) {
+		missing_reason_chain(jn->losses,
+				     join_session(jn, e->chain.source), e,
+				     &own.chain);
+		while ((se = next_session_of(jn, e, e->chain_by, se)))
+			se->totals.no_sample++;
+		if (own.chain.verdict == CHAIN_FOREIGN)
+			orphans_take(&jn->orphans, &jn->sessions, e,
+				     &own.chain);
+		else
+			*fact_queue_add(jn->out) = own;
+	}
 	cookies_drop(&jn->cookies, i);
 }
 
@@ -912,31 +904,10 @@ static bool join_is_copy(struct join *jn, const struct cookie_entry *e,
 	       same_addresses(jn, c->uraw, e->chain.uraw);
 }
 
-/* Counts a chain for its capture, and for perf's rule, in which a copy counts
- * like its original. */
-static void count_chain(struct join *jn, const struct join_chain *c,
-			const struct cookie_entry *e)
-{
-	struct session *se = join_session(jn, c->source);
-
-	if (c->nonce) {
-		jn->unwinders.now++;
-		unwinders_logged(&jn->unwinders, c->thread, c->process);
-		se->n_logged++;
-	} else {
-		struct join_chain own = *c;
-
-		if (e && e->has_chain && join_is_copy(jn, e, c))
-			own.id = e->chain.id;
-		se->n_chains++;
-		pending_requests_chain(&jn->pending, &own);
-	}
-}
-
 bool join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c)
 {
-	const struct session *se = join_session(jn, c->source);
+	struct session *se = join_session(jn, c->source);
 	const struct cookie_key key =
 		cookie_key_of(c->cookie, c->tid, se->line, c->nonce);
 	struct join_cookies *line = join_task_cookies(task, c->nonce);
@@ -945,10 +916,24 @@ bool join_chain(struct join *jn, struct join_task *task,
 	uint32_t i = c->duplicate ? cookies_find(&jn->cookies, &key)
 				  : join_find_open(jn, &key, &half);
 
-	count_chain(jn, c, i ? join_entry(jn, i) : NULL);
-	if (i && join_entry(jn, i)->has_chain) {
-		bool copy = join_is_copy(jn, join_entry(jn, i), c);
+	/* count it for its capture, and for perf's rule, in which a copy counts
+	 * like its original */
+	const bool copy = i && join_entry(jn, i)->has_chain &&
+			  join_is_copy(jn, join_entry(jn, i), c);
 
+	if (c->nonce) {
+		jn->unwinders.now++;
+		unwinders_logged(&jn->unwinders, c->thread, c->process);
+		se->n_logged++;
+	} else {
+		struct join_chain own = *c;
+
+		if (copy)
+			own.id = join_entry(jn, i)->chain.id;
+		se->n_chains++;
+		pending_requests_chain(&jn->pending, &own);
+	}
+	if (i && join_entry(jn, i)->has_chain) {
 		if (copy) {
 			struct cookie_entry *e = join_entry(jn, i);
 			struct fact f = {

@@ -84,11 +84,11 @@ void join_end(struct join *jn);
  * are equal, else without. It does not distinguish the incarnations of a tid,
  * nor the tasks with tid -1. It also holds a sample that follows its own chain.
  *
- * Call order: pending_requests_new() for a sample; pending_requests_chain() for
+ * Call order: join_add_request() for a sample; pending_requests_chain() for
  * each chain and pending_requests_decided() for each verdict, in any order; the
  * later of the two outputs the fact. join_end() outputs what perf still holds.
  * The work for a sample is O(1), however many are held. Pointers are valid
- * until the next pending_requests_new(). */
+ * until the next join_add_request(). */
 
 struct fact_queue;
 struct join_chain;

@@ -61,26 +61,21 @@ void shared_threads_release(struct shared_threads *ps)
 	table_release(&ps->by_row);
 }
 
-/* Returns the index of the thread with that row id, and adds it if no capture
- * saw it before. */
-static uint32_t shared_threads_find(struct shared_threads *ps, uint32_t row)
-{
-	uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
-
-	if (i != TABLE_NONE)
-		return i;
-	i = mem_reuse(ps->at, ps->n, ps->cap, ps->free, ps->n_free);
-	ps->at[i] = (struct shared_thread){ .row = row, .end = TIME_NONE };
-	table_add(&ps->by_row, hash_u64(row), i);
-	return i;
-}
-
 struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 				      struct join_task *view)
 {
 	if (!view->shared) {
-		uint32_t i = shared_threads_find(ps, row);
+		const uint64_t h = hash_u64(row);
+		uint32_t i = table_find_hash(&ps->by_row, h);
 
+		/* no capture saw it before */
+		if (i == TABLE_NONE) {
+			i = mem_reuse(ps->at, ps->n, ps->cap, ps->free,
+				      ps->n_free);
+			ps->at[i] = (struct shared_thread){ .row = row,
+							    .end = TIME_NONE };
+			table_add(&ps->by_row, h, i);
+		}
 		ps->at[i].views++;
 		view->shared = i + 1;
 	}

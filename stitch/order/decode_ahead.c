@@ -80,36 +80,35 @@ static const struct call *keep_call(struct arena *a, const struct call *c)
 	return own;
 }
 
-/* Copies the lists that few samples have. */
-static void keep_rest(struct arena *a, struct rec_sample *s)
-{
-	struct addrs *held = NULL;
-
-	if (s->held && s->n_held) {
-		held = arena_take(a, s->n_held * sizeof(*held));
-		memcpy(held, s->held, s->n_held * sizeof(*held));
-		for (uint32_t i = 0; i < s->n_held; i++)
-			keep_addrs(a, &held[i]);
-	}
-	s->held = held;
-	s->user_regs.v = keep_bytes(a, s->user_regs.v,
-				    s->user_regs.n * sizeof(*s->user_regs.v));
-	s->branch = keep_bytes(a, s->branch, s->n_branch * sizeof(*s->branch));
-	s->extra = keep_extras(a, s->extra, s->n_extra);
-	s->member = keep_bytes(a, s->member, s->n_member * sizeof(*s->member));
-}
-
 void keep_record(struct record *rec, struct arena *a)
 {
+	struct rec_sample *s = &rec->sample;
+	struct addrs *held = NULL;
+
 	switch (rec->kind) {
 	case REC_SAMPLE:
-		keep_addrs(a, &rec->sample.kern);
-		keep_addrs(a, &rec->sample.user);
-		rec->sample.call = keep_call(a, rec->sample.call);
-		if (rec->sample.n_held || rec->sample.user_regs.n ||
-		    rec->sample.n_branch || rec->sample.n_extra ||
-		    rec->sample.n_member)
-			keep_rest(a, &rec->sample);
+		keep_addrs(a, &s->kern);
+		keep_addrs(a, &s->user);
+		s->call = keep_call(a, s->call);
+		/* few samples have these lists */
+		if (!s->n_held && !s->user_regs.n && !s->n_branch &&
+		    !s->n_extra && !s->n_member)
+			break;
+		if (s->held && s->n_held) {
+			held = arena_take(a, s->n_held * sizeof(*held));
+			memcpy(held, s->held, s->n_held * sizeof(*held));
+			for (uint32_t i = 0; i < s->n_held; i++)
+				keep_addrs(a, &held[i]);
+		}
+		s->held = held;
+		s->user_regs.v =
+			keep_bytes(a, s->user_regs.v,
+				   s->user_regs.n * sizeof(*s->user_regs.v));
+		s->branch = keep_bytes(a, s->branch,
+				       s->n_branch * sizeof(*s->branch));
+		s->extra = keep_extras(a, s->extra, s->n_extra);
+		s->member = keep_bytes(a, s->member,
+				       s->n_member * sizeof(*s->member));
 		break;
 	case REC_CHAIN:
 		keep_addrs(a, &rec->chain.user);
@@ -131,19 +130,6 @@ void keep_record(struct record *rec, struct arena *a)
 		break;
 	default: /* other records have only numbers */
 		break;
-	}
-}
-
-/* Like keep_record(), for a record whose source is lasting (source.h). */
-static void keep_lasting_record(struct record *rec, struct arena *a)
-{
-	if (rec->kind == REC_SAMPLE) {
-		keep_places(a, &rec->sample.kern);
-		keep_places(a, &rec->sample.user);
-		if (rec->sample.call)
-			rec->sample.call = keep_call(a, rec->sample.call);
-	} else if (rec->kind == REC_CHAIN) {
-		keep_places(a, &rec->chain.user);
 	}
 }
 
@@ -313,13 +299,20 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	       (rc = fn(arg, &b->rec[n].rec, &b->err)) > 0) {
 		if (rc == DECODED_NOTHING)
 			continue;
-		const struct source_ops *ops =
-			da->shown[b->rec[n].rec.source].real->ops;
+		struct record *rec = &b->rec[n].rec;
+		const struct source_ops *ops = da->shown[rec->source].real->ops;
 
-		if (ops->lasting && !ops->fills_arena)
-			keep_lasting_record(&b->rec[n].rec, &b->arena);
-		else if (!ops->fills_arena)
-			keep_record(&b->rec[n].rec, &b->arena);
+		if (!ops->lasting && !ops->fills_arena) {
+			keep_record(rec, &b->arena);
+		} else if (!ops->fills_arena && rec->kind == REC_SAMPLE) {
+			keep_places(&b->arena, &rec->sample.kern);
+			keep_places(&b->arena, &rec->sample.user);
+			if (rec->sample.call)
+				rec->sample.call =
+					keep_call(&b->arena, rec->sample.call);
+		} else if (!ops->fills_arena && rec->kind == REC_CHAIN) {
+			keep_places(&b->arena, &rec->chain.user);
+		}
 		b->said[n++] = ledger_queued(queue);
 	}
 	b->n = n;

@@ -191,18 +191,6 @@ void fingerprints_free(struct fingerprints *p)
 	free(p);
 }
 
-/* Drops half of the events: those whose hash has a 1 in the next bit. */
-static void fingerprints_thin(struct fingerprint_list *l)
-{
-	size_t n = 0;
-
-	l->mask = l->mask << 1 | 1;
-	for (size_t i = 0; i < l->n; i++)
-		if (!(l->p[i].hash & l->mask))
-			l->p[n++] = l->p[i];
-	l->n = n;
-}
-
 static void fingerprint_add(struct fingerprint_list *l, uint64_t hash,
 			    uint64_t time)
 {
@@ -211,9 +199,17 @@ static void fingerprint_add(struct fingerprint_list *l, uint64_t hash,
 	l->last = time;
 	if (hash & l->mask)
 		return;
-	/* Events that all have the same hash cannot be thinned. */
-	for (int i = 0; l->n >= FINGERPRINTS_MAX && i < 8; i++)
-		fingerprints_thin(l);
+	/* Drop the half whose hash has a 1 in the next bit. Events that all
+	 * have the same hash cannot be thinned. */
+	for (int i = 0; l->n >= FINGERPRINTS_MAX && i < 8; i++) {
+		size_t n = 0;
+
+		l->mask = l->mask << 1 | 1;
+		for (size_t k = 0; k < l->n; k++)
+			if (!(l->p[k].hash & l->mask))
+				l->p[n++] = l->p[k];
+		l->n = n;
+	}
 	if (l->n >= FINGERPRINTS_MAX || hash & l->mask)
 		return;
 	*mem_add(l->p, l->n, l->cap) = (struct fingerprint){ hash, time };

@@ -114,24 +114,6 @@ COMPARE_FUNCTION(compare_code_times, struct jit_code *const,
 		 compare_numbers((*x)->t0, (*y)->t0)
 			 ?: compare_numbers(*x, *y));
 
-/* Divides the address space at all starts and ends of codes. */
-static void jit_cut_pieces(struct jit *j)
-{
-	uint64_t *at OWNED = mem_new(j->n * 2, sizeof(*at));
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->n; i++) {
-		at[2 * i] = j->code[i].start;
-		at[2 * i + 1] = j->code[i].start + j->code[i].len;
-	}
-	sort_items(at, j->n * 2, compare_u64);
-	j->piece = mem_new(j->n * 2, sizeof(*j->piece));
-	for (size_t i = 0; i < j->n * 2; i++)
-		if (!n || j->piece[n - 1].start != at[i])
-			j->piece[n++].start = at[i];
-	j->n_piece = n;
-}
-
 /* Returns the last piece that starts at or below addr, or n_piece. */
 static size_t jit_piece_at(const struct jit *j, uint64_t addr)
 {
@@ -157,7 +139,19 @@ size_t jit_finish(struct jit *j)
 	sort_items(by, j->n, compare_code_times);
 	sort_items(j->change, j->n_change, compare_i64);
 
-	jit_cut_pieces(j);
+	/* divide the address space at all starts and ends of codes */
+	uint64_t *edge OWNED = mem_new(j->n * 2, sizeof(*edge));
+
+	for (size_t i = 0; i < j->n; i++) {
+		edge[2 * i] = j->code[i].start;
+		edge[2 * i + 1] = j->code[i].start + j->code[i].len;
+	}
+	sort_items(edge, j->n * 2, compare_u64);
+	j->piece = mem_new(j->n * 2, sizeof(*j->piece));
+	j->n_piece = 0;
+	for (size_t i = 0; i < j->n * 2; i++)
+		if (!j->n_piece || j->piece[j->n_piece - 1].start != edge[i])
+			j->piece[j->n_piece++].start = edge[i];
 	/* count the entries of each list, of as many codes as fit */
 	for (used = 0; used < j->n; used++) {
 		const struct jit_code *c = by[used];

@@ -164,18 +164,6 @@ static void open_file_forget(struct mmap_calls *cs, uint32_t process,
 		open_file_set_path(cs, process, fd, NULL);
 }
 
-/* Notes that `to` is a copy of the descriptor `fd`, and not what it was. */
-static void open_file_copy(struct mmap_calls *cs, uint32_t process, int32_t fd,
-			   int32_t to)
-{
-	const char *path = open_file_path(cs, process, fd);
-
-	if (!path)
-		open_file_forget(cs, process, to);
-	else if (fd != to)
-		open_file_set_path(cs, process, to, path);
-}
-
 struct range {
 	uint64_t start, end;
 };
@@ -336,6 +324,7 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	enum call_what what = call_kind(cs, in, c);
 	bool mine = *thread == id && p->source == source;
 	int64_t t = (int64_t)rec->time;
+	const char *path;
 
 	/* most calls map nothing */
 	if (what == CALL_NONE && !mine)
@@ -399,8 +388,13 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 			open_file_forget(cs, pr->id, (int32_t)p->arg[0]);
 			break;
 		case CALL_DUP:
-			open_file_copy(cs, pr->id, (int32_t)p->arg[0],
-				       (int32_t)ret);
+			/* ret is a copy of it, and not what it was */
+			path = open_file_path(cs, pr->id, (int32_t)p->arg[0]);
+			if (!path)
+				open_file_forget(cs, pr->id, (int32_t)ret);
+			else if ((int32_t)p->arg[0] != (int32_t)ret)
+				open_file_set_path(cs, pr->id, (int32_t)ret,
+						   path);
 			break;
 		default:
 			break;
