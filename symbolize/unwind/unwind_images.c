@@ -521,9 +521,10 @@ size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 		if (!m->set->block)
 			m->set->block =
 				mem_new(CODE_BLOCKS, sizeof(*m->set->block));
-		struct code_block *b =
-			&m->set->block[hash_pair((uintptr_t)m, place) %
-				       CODE_BLOCKS];
+		/* neighbours never take each other's place */
+		struct code_block *b = &m->set->block[(hash_u64((uintptr_t)m) +
+						       place / CODE_BLOCK) %
+						      CODE_BLOCKS];
 
 		if (b->m != m || b->at != place) {
 			struct elf_file *ef = unwind_images_file(m);
