@@ -69,7 +69,7 @@ int store_groups_each(const struct store *db, store_group_fn *fn, void *arg,
 			.n = s->n,
 		};
 
-		if (s->n && fn(arg, &g, err))
+		if (fn(arg, &g, err))
 			return -1;
 	}
 	return 0;

@@ -187,15 +187,7 @@ static void frames_share_outer(struct frames *fr, const uint64_t *ip,
 	c->own = (uint16_t)(c->n - same);
 }
 
-static struct raw_chain *frames_raw_at(const struct frames *fr, uint32_t id)
-{
-	uint32_t i = id - 1 + (1u << RAW_FIRST_BITS);
-	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
-
-	return &fr->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
-}
-
-/* Interns the frames of a raw chain, the last to be added to *late. */
+/* Interns the frames f of a raw chain, and sets its stack. */
 static void frames_intern_chain(struct frames *fr, const struct late_chain *c,
 				const struct frame *f)
 {
@@ -237,7 +229,7 @@ uint32_t frames_list(struct frames *fr, const struct frame_list *l,
 
 	if (!*shelf)
 		*shelf = mem_new(1u << bit, sizeof(**shelf));
-	(*shelf)[i ^ 1u << bit] = c;
+	*frames_raw_at(fr, fr->n_raw) = c;
 	/* the outer frames are in the stack of l->like */
 	const size_t n_like = l->like ? l->n_like : 0;
 	const struct late_chain late = { fr->n_raw, l->like, (uint32_t)n_like,

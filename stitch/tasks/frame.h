@@ -305,13 +305,18 @@ static inline const struct stack *frames_get_stack(const struct frames *fr,
 {
 	return &fr->stack[id - 1];
 }
-static inline const struct raw_chain *frames_get_raw(const struct frames *fr,
-						     uint32_t id)
+static inline struct raw_chain *frames_raw_at(const struct frames *fr,
+					      uint32_t id)
 {
 	uint32_t i = id - 1 + (1u << RAW_FIRST_BITS);
 	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
 
 	return &fr->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
+}
+static inline const struct raw_chain *frames_get_raw(const struct frames *fr,
+						     uint32_t id)
+{
+	return frames_raw_at(fr, id);
 }
 /* Returns the addresses of a raw chain from number `from` on, and sets *n to
  * how many of them are contiguous; 0 at the end. */
